@@ -1,0 +1,1 @@
+"""Look at it: reports, and from the next step on frames and plots."""

@@ -1,0 +1,1 @@
+"""Say it each turn: choose, pack, print, count."""

@@ -1,0 +1,274 @@
+"""Why an entry is in the text, or is not; and what the profile says, sentence by sentence (S2-089..105)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from selfnote.config import Config, ConfigStore
+from selfnote.errors import LimitExceeded, NotFound
+from selfnote.injection.assemble import HasHome, Injection, Snapshot, assemble, read_snapshot
+from selfnote.injection.segments import (
+    CONFLICT,
+    LONGER_THAN_HALF,
+    LONGER_THAN_SEGMENT,
+    NOTHING_PRINTABLE,
+    Squeezed,
+)
+from selfnote.phrases import ATTRIBUTION_LABELS
+from selfnote.records.attribution import AttributionState, attribution_state
+from selfnote.records.fact_lines import Fact, open_conflict_pairs
+from selfnote.records.heat import future_times, heat
+from selfnote.records.notes import is_expired
+from selfnote.records.persona import printable_lines
+from selfnote.records.profile import judge_override, make_override, profile_tag
+from selfnote.text import require_printable, safe
+from selfnote.times import clock, local_date, require_aware
+
+
+class HasConfig(HasHome, Protocol):
+    """A memory whose settings can be changed."""
+
+    @property
+    def config(self) -> ConfigStore:
+        """The settings."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSentence:
+    """One sentence of the profile as printed, the tag it stands under, and the facts behind it (S2-091)."""
+
+    text: str
+    tag: str | None
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The profile of this turn; ``chars`` of ``budget`` code points."""
+
+    text: str
+    sentences: tuple[ProfileSentence, ...]
+    chars: int
+    budget: int
+    overridden: bool
+    older_than_its_sources: bool
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """One approved fact and what became of it: where it stands now, how often it went in, was found, and its state.
+
+    ``segment`` is the segment it stands in, or is squeezed from; ``squeezed`` says why it is out; ``absorbed`` that a
+    profile override speaks for it. ``problems`` are flags of unreadable or future values.
+    """
+
+    fact: Fact
+    segment: str | None
+    squeezed: Squeezed | None
+    absorbed: bool
+    state: AttributionState
+    heat: float
+    problems: tuple[str, ...]
+
+
+def view_profile(memory: HasHome, *, now: datetime | None = None) -> Profile:
+    """What the memory says about the owner this turn, with the facts behind each sentence."""
+    instant = require_aware(now if now is not None else clock())
+    snapshot = read_snapshot(memory.home, zone=memory.zone_override)
+    injection = assemble(snapshot, instant, choice=snapshot.rotation_file.value)
+    segment = injection.segments["profile"]
+    facts = {fact.id: fact for fact in snapshot.approved}
+    override = judge_override(snapshot.config, facts, segment.budget)
+    sentences = tuple(
+        ProfileSentence(entry.text, None, injection.absorbed)
+        if entry.kind == "override"
+        else ProfileSentence(entry.text, profile_tag(facts[entry.id]), (entry.id,))
+        for entry in segment.entries
+    )
+    return Profile(
+        _profile_text(snapshot, injection),
+        sentences,
+        segment.used,
+        segment.budget,
+        override is not None and override.text is not None,
+        override is not None and override.older_than_its_sources,
+        override.problem if override is not None else None,
+    )
+
+
+def _profile_text(snapshot: Snapshot, injection: Injection) -> str:
+    """The profile's line of the text without its name."""
+    config = snapshot.config
+    name = config.phrases.profile_name.format(pronoun=safe(config.pronoun_text))
+    if not injection.segments["profile"].entries:
+        return ""
+    return next(line.removeprefix(name) for line in injection.text.split("\n") if line.startswith(name))
+
+
+def override_profile(memory: HasConfig, text: str, fact_ids: Sequence[str], *, expect: str | None = None) -> Config:
+    """Store the owner's own wording of the profile with the facts it was made from (S2-090, A-08).
+
+    Raises
+    ------
+    NotFound
+        When an id is no fact's.
+    LimitExceeded
+        When the text has nothing printable or is over the profile's budget; nothing was written.
+    """
+    snapshot = read_snapshot(memory.home, zone=memory.zone_override)
+    budget = snapshot.config.profile_max_chars
+    length = len(safe(require_printable("profile", text)))
+    if length > budget:
+        raise LimitExceeded(f"the profile has {length} characters, at most {budget}; shorten it - nothing was saved")
+    known = snapshot.facts_file.value.by_id
+    missing = [one for one in fact_ids if one not in known]
+    if missing:
+        raise NotFound(f"no fact has the id {', '.join(missing)}; m.facts.approved() lists them")
+    override = make_override(text, [known[one] for one in fact_ids])
+    return memory.config.save(expect=expect, profile_override=override.model_dump(by_alias=True, mode="json"))
+
+
+def attribute(snapshot: Snapshot, injection: Injection, now: datetime) -> list[Attribution]:
+    """The attribution table: every approved fact, in file order (S2-096..100)."""
+    placed = {
+        entry.id: name
+        for name, segment in injection.segments.items()
+        for entry in segment.entries
+        if entry.kind == "fact"
+    }
+    out = {
+        one.id: (name, one)
+        for name, segment in injection.segments.items()
+        for one in segment.squeezed
+        if one.kind == "fact"
+    }
+    absorbed = set(injection.absorbed)
+    config = snapshot.config
+    rows = []
+    for fact in snapshot.approved:
+        name, squeezed = out.get(fact.id, (placed.get(fact.id), None))
+        rows.append(
+            Attribution(
+                fact,
+                "profile" if fact.id in absorbed else name,
+                squeezed,
+                fact.id in absorbed,
+                attribution_state(fact, now, config.silent_days),
+                heat(fact, now, config.half_life_days),
+                (*fact.problems, *(f"{name} is in the future" for name in future_times(fact, now))),
+            )
+        )
+    return rows
+
+
+# --- why, or why not ------------------------------------------------------------------------------
+def why_not(memory: HasHome, identifier: str, *, now: datetime | None = None) -> str:
+    """Where an entry stands in this turn's text, or what keeps it out and what would let it in, in a few sentences.
+
+    ``identifier`` is a fact's, note's or habit's id, or a persona line such as ``l1:3``.
+
+    Raises
+    ------
+    NotFound
+        When nothing carries the id.
+    """
+    instant = require_aware(now if now is not None else clock())
+    snapshot = read_snapshot(memory.home, zone=memory.zone_override)
+    injection = assemble(snapshot, instant, choice=snapshot.rotation_file.value)
+    subject = _describe(snapshot, identifier, instant)
+    return f"{identifier}: {subject} " + _place(snapshot, injection, identifier, instant)
+
+
+def _describe(snapshot: Snapshot, identifier: str, now: datetime) -> str:
+    """What the id names. Raises NotFound."""
+    if fact := snapshot.facts_file.value.by_id.get(identifier):
+        config = snapshot.config
+        state = ATTRIBUTION_LABELS["en"][attribution_state(fact, now, config.silent_days)]
+        warm = heat(fact, now, config.half_life_days)
+        told = f", {state}, heat {warm:.2f}" if fact.status == "approved" else ""
+        return f"{fact.status} {fact.channel} fact {fact.text[:60]!r}{told}."
+    if note := next((one for one in snapshot.notes_file.value.notes if one.id == identifier), None):
+        return f"{note.tier} note {note.text[:60]!r}."
+    if habit := next((one for one in snapshot.habits_file.value.habits if one.id == identifier), None):
+        return f"habit {habit.text[:60]!r}."
+    if identifier == "profile:override" and snapshot.config.profile_override is not None:
+        return "the owner's own wording of the profile."
+    if line := _persona_line(snapshot, identifier):
+        return f"persona line {line[:60]!r}."
+    raise NotFound(
+        f"nothing has the id {identifier!r}: facts are f-…, notes n-…, habits h-…, persona lines l0:1, l1:2; "
+        "selfnote audit lists them"
+    )
+
+
+def _persona_line(snapshot: Snapshot, identifier: str) -> str | None:
+    part, _, number = identifier.partition(":")
+    if part not in {"l0", "l1"} or not number.isdecimal():
+        return None
+    lines = printable_lines(getattr(snapshot.persona_file.value, part))
+    return lines[int(number) - 1] if 1 <= int(number) <= len(lines) else None
+
+
+def _place(snapshot: Snapshot, injection: Injection, identifier: str, now: datetime) -> str:
+    if injection.reason == "off":
+        return "Out: injection is switched off (injectionEnabled in config.json)."
+    for name, segment in injection.segments.items():
+        if any(entry.id == identifier for entry in segment.entries):
+            cut = next((one for one in segment.cuts if one.id == identifier), None)
+            shortened = (
+                f" It was cut from {cut.length} to {cut.kept} characters; shorten it to be whole." if cut else ""
+            )
+            return f"In: it stands in {name} ({segment.used} of {segment.budget} characters used).{shortened}"
+        if out := next((one for one in segment.squeezed if one.id == identifier), None):
+            return _squeezed_sentence(snapshot, name, segment.budget, out)
+    if identifier in injection.absorbed:
+        return "Absorbed: the profile override speaks for it; it counts as injected."
+    return _not_competing(snapshot, identifier, now)
+
+
+def _squeezed_sentence(snapshot: Snapshot, name: str, budget: int, out: Squeezed) -> str:
+    head = f"Out of {name}: {out.reason}"
+    if out.reason == CONFLICT:
+        others = _conflicting(snapshot, out.id)
+        return f"{head} with {', '.join(others)}; retire one, or resolve the pair if both hold."
+    if out.reason == NOTHING_PRINTABLE:
+        return f"{head} is left of its text; reword it."
+    if out.reason in {LONGER_THAN_SEGMENT, LONGER_THAN_HALF}:
+        limit = budget if out.reason == LONGER_THAN_SEGMENT else budget // 2 - 1
+        return (
+            f"{head}: it has {len(out.text)} characters of a segment of {budget}; "
+            f"shortened to {limit} it {'can go in' if out.reason == LONGER_THAN_SEGMENT else 'gets its turn'}."
+        )
+    return (
+        f"{head}: it needs {out.needs}, {out.left} of {budget} were left; "
+        f"shortened by {out.needs - out.left} it would have fitted."
+    )
+
+
+def _conflicting(snapshot: Snapshot, identifier: str) -> list[str]:
+    pairs = open_conflict_pairs(snapshot.approved)
+    return [other for pair in pairs if identifier in pair for other in pair if other != identifier]
+
+
+def _not_competing(snapshot: Snapshot, identifier: str, now: datetime) -> str:
+    if fact := snapshot.facts_file.value.by_id.get(identifier):
+        if fact.status == "candidate":
+            return "Out: it waits for the owner; only approved facts are injected."
+        if fact.status == "retired":
+            return "Out: the owner retired it; undo is the way back."
+    config = snapshot.config
+    if note := next((one for one in snapshot.notes_file.value.notes if one.id == identifier), None):
+        if note.tier == "core":
+            return "Out: core notes are raw material and never injected; write the point into the persona's L1."
+        if is_expired(note, local_date(now, snapshot.zone), config.temp_ttl_days):
+            return (
+                f"Out: it expired after {config.temp_ttl_days} days; reword it or move it to stable to bring it back."
+            )
+    if identifier.startswith(("l0:", "l1:")) and not config.persona_enabled:
+        return "Out: the persona is switched off (personaEnabled in config.json)."
+    return "Out: it is revoked, or none of its facts is approved."

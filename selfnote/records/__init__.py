@@ -1,0 +1,1 @@
+"""Keep it: one module per kind of record, its rules with it."""

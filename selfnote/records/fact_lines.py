@@ -1,0 +1,320 @@
+"""One line of facts.jsonl: what it holds, how it is read tolerantly and written exactly (S2-155..167)."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from selfnote.config import DEFAULT_IMPORTANCE, IMPORTANCE_RANGE
+from selfnote.errors import LimitExceeded
+from selfnote.storage.jsonl import LINE_CAP, BadLine, bad_line, encode, over_cap
+from selfnote.storage.lines import TextFile
+from selfnote.times import format_instant, parse_instant
+
+Status = Literal["candidate", "approved", "retired"]
+Channel = Literal["rel", "env"]
+Reason = Literal["convention", "prohibition", "preference", "correction"]
+
+#: The owner's words for the four reasons of a capture (S2-081), read and shown.
+REASON_LABELS: dict[str, str] = {
+    "convention": "长期约定",
+    "prohibition": "禁止",
+    "preference": "偏好",
+    "correction": "纠正",
+}
+#: status -> the states its owner may move it to (DESIGN "Transitions"); undo alone leads back.
+TRANSITIONS: dict[str, tuple[str, ...]] = {
+    "candidate": ("approved", "retired"),
+    "approved": ("retired",),
+    "retired": (),
+}
+_FROZEN = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore")
+
+
+class Link(BaseModel):
+    """One entry of ``similarTo``: another fact, how it relates, by which rule (DESIGN "Small records")."""
+
+    model_config = _FROZEN
+
+    id: str
+    kind: Literal["near", "conflict"] = "near"
+    rule: str = ""
+    score: float | None = None
+    resolved: str | None = None
+
+
+class HistoryItem(BaseModel):
+    """One change of a fact: when, through what, from and to; for other fields than the status, old and new."""
+
+    model_config = ConfigDict(populate_by_name=True, frozen=True, extra="ignore")
+
+    at: datetime | None = None
+    via: str = ""
+    from_: str | None = Field(default=None, alias="from")
+    to: str | None = None
+    field: str | None = None
+    old: Any = None
+    new: Any = None
+    replaces: str | None = None
+    replaces_revision: str | None = Field(default=None, alias="replacesRevision")
+
+
+class Fact(BaseModel):
+    """One line of facts.jsonl. Times are zone-aware instants, written in UTC; lengths are code points.
+
+    ``problems`` says what of the line could not be used as it stands; the line itself stays as it was written.
+    ``revision`` is a hash of exactly text, detail, channel, status, tags, importance and flags (DESIGN "Revisions").
+    """
+
+    model_config = _FROZEN
+
+    id: str = Field(min_length=1)
+    text: str
+    detail: str | None = None
+    channel: Channel = "rel"
+    status: Status = "candidate"
+    tags: tuple[str, ...] = ()
+    source: str = ""
+    source_sha: str | None = None
+    capture_source: str | None = None
+    reason: Reason | None = None
+    importance: float = Field(default=DEFAULT_IMPORTANCE, ge=IMPORTANCE_RANGE[0], le=IMPORTANCE_RANGE[1])
+    occurrences: int = Field(default=1, ge=0)
+    sources: tuple[str, ...] = ()
+    similar_to: tuple[Link, ...] = ()
+    flags: tuple[str, ...] = ()
+    hit_count: int = Field(default=0, ge=0)
+    last_hit: datetime | None = None
+    seen_count: int = Field(default=0, ge=0)
+    last_seen: datetime | None = None
+    created_at: datetime | None = None
+    approved_at: datetime | None = None
+    history: tuple[HistoryItem, ...] = ()
+    problems: tuple[str, ...] = Field(default=(), exclude=True)
+    line: int = Field(default=0, exclude=True)
+
+    @functools.cached_property
+    def revision(self) -> str:
+        """A hash of what the owner sees and decides."""
+        seen = [
+            self.text,
+            self.detail,
+            self.channel,
+            self.status,
+            list(self.tags),
+            self.importance,
+            list(self.flags),
+        ]
+        return hashlib.sha256(encode(seen).encode()).hexdigest()[:16]
+
+    @property
+    def open_conflicts(self) -> tuple[str, ...]:
+        """Ids of the facts this one contradicts, until the owner resolves it."""
+        return tuple(link.id for link in self.similar_to if link.kind == "conflict" and not link.resolved)
+
+
+_TIME_FIELDS = ("last_hit", "last_seen", "created_at", "approved_at")
+_REASONS = {label: reason for reason, label in REASON_LABELS.items()}
+
+
+def parse_fact(raw: str, zone: tzinfo | None = None) -> Fact:
+    """One line as a Fact; what is readable is read, the rest has its default and a sentence in ``problems``.
+
+    Naive times are read in ``zone`` (None: the system's).
+
+    Raises
+    ------
+    ValueError
+        When the line is no JSON object, or has no usable id, text or status.
+    """
+    try:
+        fact = Fact.model_validate_json(raw)
+    except ValidationError:
+        return _parse_leniently(raw, zone)
+    values = fact.__dict__  # a fresh model nobody has seen: filled in place, a copy a line would break T12
+    for name in _TIME_FIELDS:
+        value = values[name]
+        if value is not None and value.tzinfo is None:
+            values[name] = parse_instant(value, zone)
+    return fact
+
+
+def _parse_leniently(raw: str, zone: tzinfo | None) -> Fact:
+    try:
+        values = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON ({error})") from error
+    if not isinstance(values, dict):
+        raise ValueError(f"a JSON {type(values).__name__}, not an object")  # noqa: TRY004 - one error kind for a line
+    problems: list[str] = []
+    _read_times(values, zone, problems)
+    _read_loosely(values, problems)
+    for _ in range(len(values) + 1):
+        try:
+            fact = Fact.model_validate(values)
+        except ValidationError as error:
+            _drop_unusable(values, error, problems)
+        else:
+            return fact.model_copy(update={"problems": tuple(problems)})
+    raise ValueError("cannot be read as a fact")
+
+
+def _read_times(values: dict[str, Any], zone: tzinfo | None, problems: list[str]) -> None:
+    for name in map(to_camel, _TIME_FIELDS):
+        value = values.get(name)
+        if value is None:
+            continue
+        read = parse_instant(value, zone)
+        if read is None:
+            problems.append(f"{name}={value!r} is not a time")
+        values[name] = read
+    history = values.get("history")
+    for item in history if isinstance(history, list) else ():
+        if isinstance(item, dict) and item.get("at") is not None:
+            item["at"] = parse_instant(item["at"], zone)
+            if item["at"] is None:
+                problems.append("a history item has no readable time")
+
+
+def _read_loosely(values: dict[str, Any], problems: list[str]) -> None:
+    """Forms that other programs and hands write, taken for what they mean."""
+    channel = values.get("channel", "rel")
+    if channel not in {"rel", "env"}:
+        problems.append(f"channel={channel!r} is unknown; read as rel")
+        values["channel"] = "rel"
+    values["reason"] = _REASONS.get(values.get("reason") or "", values.get("reason"))
+    if isinstance(values.get("tags"), str):
+        values["tags"] = [values["tags"]]
+    links = values.get("similarTo")
+    if isinstance(links, list):
+        values["similarTo"] = [{"id": link} if isinstance(link, str) else link for link in links]
+    importance = values.get("importance")
+    if isinstance(importance, int | float) and not isinstance(importance, bool):
+        low, high = IMPORTANCE_RANGE
+        if not low <= importance <= high:
+            problems.append(f"importance={importance!r} is outside {low:g} to {high:g}")
+            values["importance"] = DEFAULT_IMPORTANCE if math.isnan(importance) else min(high, max(low, importance))
+
+
+def _drop_unusable(values: dict[str, Any], error: ValidationError, problems: list[str]) -> None:
+    for found in error.errors():
+        at = found["loc"]
+        key = str(at[0])
+        if key in {"id", "text", "status"}:
+            raise ValueError(f"{key}={found['input']!r}: {found['msg']}") from error
+        value = values.get(key)
+        if key in {"history", "similarTo", "tags", "sources", "flags"} and isinstance(value, list) and len(at) > 1:
+            index = at[1]
+            if isinstance(index, int) and index < len(value):
+                problems.append(f"{key}[{index}]={value[index]!r} cannot be read")
+                values[key] = [one for place, one in enumerate(value) if place != index]
+                return
+        if key not in values:
+            raise ValueError(str(found["msg"])) from error
+        problems.append(f"{key}={values.pop(key)!r} cannot be read: {found['msg']}")
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class FactFile:
+    """facts.jsonl as read: the facts in file order, the lines nobody understands, and the bytes."""
+
+    facts: tuple[Fact, ...]
+    bad_lines: tuple[BadLine, ...]
+    file: TextFile
+    by_id: Mapping[str, Fact] = field(default_factory=dict)
+
+
+def parse_facts(file: TextFile, zone: tzinfo | None = None) -> FactFile:
+    """Every line of ``file``; a second line with an id already seen is a bad line (DESIGN "Opening")."""
+    facts: dict[str, Fact] = {}
+    bad: list[BadLine] = []
+    for number, line in enumerate(file.lines, start=1):
+        if not line.raw.strip():
+            continue
+        reason = over_cap(line)
+        raw = None if reason else line.text
+        if reason is None and raw is None:
+            reason = "not UTF-8"
+        if raw is not None:
+            try:
+                fact = parse_fact(raw, zone)
+            except ValueError as error:
+                reason = str(error)
+            else:
+                if fact.id not in facts:
+                    fact.__dict__["line"] = number
+                    facts[fact.id] = fact
+                    continue
+                reason = f"id {fact.id} is taken by line {facts[fact.id].line}"
+        bad.append(bad_line(file.path, number, line, reason or "cannot be read"))
+    return FactFile(tuple(facts.values()), tuple(bad), file, facts)
+
+
+def open_conflict_pairs(facts: Iterable[Fact]) -> list[tuple[str, str]]:
+    """Pairs of ids in an unresolved conflict; a link on either side counts. Each pair once, in the order given."""
+    known = {fact.id: fact for fact in facts}
+    pairs: dict[tuple[str, str], None] = {}
+    for fact in known.values():
+        for other in fact.open_conflicts:
+            if other in known and (other, fact.id) not in pairs and other != fact.id:
+                pairs[(fact.id, other)] = None
+    return list(pairs)
+
+
+def to_json(name: str, value: Any) -> Any:
+    """A field of a fact as it stands on disk."""
+    if isinstance(value, datetime):
+        return format_instant(value)
+    if name == "similar_to":
+        return [_link_json(link) for link in value]
+    if name == "history":
+        return [history_json(item) for item in value]
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _link_json(link: Link) -> dict[str, Any]:
+    values = link.model_dump(by_alias=True)
+    return {key: value for key, value in values.items() if value is not None or key != "resolved"}
+
+
+def history_json(item: HistoryItem) -> dict[str, Any]:
+    """A history item as it stands on disk."""
+    values: dict[str, Any] = {"at": format_instant(item.at) if item.at else None, "via": item.via}
+    values |= {"from": item.from_, "to": item.to}
+    if item.field is not None:
+        values |= {"field": item.field, "old": item.old, "new": item.new}
+    if item.replaces is not None:
+        values |= {"replaces": item.replaces, "replacesRevision": item.replaces_revision}
+    return values
+
+
+def encode_fact(fact: Fact) -> str:
+    """A new line for ``fact``; at most 1 MB.
+
+    Raises
+    ------
+    LimitExceeded
+        When the line would be over the cap, so that no reader would take it.
+    """
+    values = {to_camel(name): to_json(name, getattr(fact, name)) for name in _DISK_FIELDS}
+    for optional in ("detail", "sourceSha", "approvedAt", "captureSource"):
+        if values[optional] is None:
+            del values[optional]
+    line = encode(values)
+    size = len(line.encode())
+    if size > LINE_CAP:
+        raise LimitExceeded(f"the fact takes {size} bytes on its line, at most {LINE_CAP}; shorten text or detail")
+    return line
+
+
+_DISK_FIELDS = tuple(name for name, info in Fact.model_fields.items() if not info.exclude)

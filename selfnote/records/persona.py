@@ -1,0 +1,257 @@
+"""The persona: three parts in one Markdown file that only the owner writes (S2-126..141, A-09)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from selfnote.config import L0_L1_LIMIT, L0_LIMIT, PERSONA_FILE_LIMIT
+from selfnote.errors import Conflict, LimitExceeded, ReadOnly
+from selfnote.storage.jsonl import BadLine, bad_line, over_cap
+from selfnote.storage.lines import BOM, Line, TextFile, read_text_file
+from selfnote.storage.locks import hold
+from selfnote.storage.rewrite import rewrite
+from selfnote.text import is_printable, require_text, safe
+
+Part = Literal["l0", "l1", "l2"]
+PARTS: tuple[Part, ...] = ("l0", "l1", "l2")
+#: The heading we write for a part the file does not have yet.
+HEADINGS: dict[Part, str] = {"l0": "# L0 核心身份", "l1": "# L1 行为规则", "l2": "# L2 扩展设定"}
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(?P<name>.*?)[ \t]*#*[ \t]*\Z")
+_PART_NAMES: tuple[tuple[Part, re.Pattern[str]], ...] = (
+    ("l0", re.compile(r"L0\b|L0(?=[^\w]|[\u4e00-\u9fff])|核心身份|core(?: identity)?\Z", re.IGNORECASE)),
+    ("l1", re.compile(r"L1\b|L1(?=[^\w]|[\u4e00-\u9fff])|行为规则|(?:behaviou?r )?rules\Z", re.IGNORECASE)),
+    ("l2", re.compile(r"L2\b|L2(?=[^\w]|[\u4e00-\u9fff])|扩展设定|extended(?: settings?)?\Z", re.IGNORECASE)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """The three parts as text, blank lines around each stripped; ``problems`` says what could not be read."""
+
+    l0: str = ""
+    l1: str = ""
+    l2: str = ""
+    problems: tuple[BadLine, ...] = ()
+
+    @property
+    def revision(self) -> str:
+        """A hash of the three parts."""
+        return hashlib.sha256(f"{self.l0}\x00{self.l1}\x00{self.l2}".encode("utf-8", "replace")).hexdigest()[:16]
+
+    @property
+    def chars(self) -> int:
+        """Code points of L0 and L1 as they count (A-09b)."""
+        return count_chars(self.l0) + count_chars(self.l1)
+
+
+def printable_lines(part: str) -> list[str]:
+    """The non-empty lines of a part as they may stand in a prompt: what is counted is what is packed (A-09b)."""
+    return [line for raw in part.splitlines() if is_printable(line := safe(raw))]
+
+
+def count_chars(part: str) -> int:
+    """Code points of a part's lines, without their newlines: the one count of validator, packer and panel (A-09b)."""
+    return sum(map(len, printable_lines(part)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A run of lines of one part; ``heading`` is the index of its heading line, None for a preamble."""
+
+    part: Part
+    heading: int | None
+    start: int
+    stop: int
+
+
+def _sections(lines: tuple[Line, ...]) -> list[_Section]:
+    """The file as sections: unknown headings and a preamble belong to the open part, L1 when none is open (A-09)."""
+    sections: list[_Section] = []
+    part: Part = "l1"
+    heading: int | None = None
+    start = 0
+    for index, line in enumerate(lines):
+        name = part_of_heading(line.text or "")
+        if name is None:
+            continue
+        if heading is not None or start < index:
+            sections.append(_Section(part, heading, start, index))
+        part, heading, start = name, index, index + 1
+    if heading is not None or start < len(lines):
+        sections.append(_Section(part, heading, start, len(lines)))
+    return sections
+
+
+def part_of_heading(line: str) -> Part | None:
+    """The part a heading line opens, of any level and in either language; None for every other line."""
+    found = _HEADING.match(line)
+    if found is None:
+        return None
+    return next((part for part, names in _PART_NAMES if names.match(found["name"])), None)
+
+
+def parse_persona(file: TextFile) -> Persona:
+    """The three parts, sections of one part joined in file order; unreadable lines are reported, the rest used."""
+    problems = tuple(
+        bad_line(file.path, number, line, over_cap(line) or "not UTF-8")
+        for number, line in enumerate(file.lines, start=1)
+        if over_cap(line) or line.text is None
+    )
+    bodies: dict[Part, list[str]] = {part: [] for part in PARTS}
+    for section in _sections(file.lines):
+        body = [line.text for line in file.lines[section.start : section.stop] if not over_cap(line)]
+        bodies[section.part].extend(text for text in body if text is not None)
+    l0, l1, l2 = (_strip_blank_lines(bodies[part]) for part in PARTS)
+    return Persona(l0, l1, l2, problems)
+
+
+def _strip_blank_lines(lines: list[str]) -> str:
+    start, stop = 0, len(lines)
+    while start < stop and not lines[start].strip():
+        start += 1
+    while stop > start and not lines[stop - 1].strip():
+        stop -= 1
+    return "\n".join(lines[start:stop])
+
+
+def check_limits(persona: Persona, file_chars: int) -> None:
+    """Refuse what is over a limit, naming each (S2-136).
+
+    Raises
+    ------
+    LimitExceeded
+        L0 over 80, L0 + L1 over 320, or the file over 8000 code points.
+    """
+    l0, both = count_chars(persona.l0), persona.chars
+    found = [
+        f"{name} has {chars} characters, at most {limit}"
+        for name, chars, limit in (
+            ("L0", l0, L0_LIMIT),
+            ("L0 + L1", both, L0_L1_LIMIT),
+            ("the whole file", file_chars, PERSONA_FILE_LIMIT),
+        )
+        if chars > limit
+    ]
+    if found:
+        raise LimitExceeded("; ".join(found) + "; nothing was saved - shorten it, or move background to L2")
+
+
+class PersonaStore:
+    """persona.md of one memory: load it, save it whole or not at all."""
+
+    def __init__(self, path: Path, lock: Path, *, read_only: bool = False) -> None:
+        self._path = path
+        self._lock = lock
+        self._read_only = read_only
+
+    def load(self) -> Persona:
+        """The persona as it is on disk now; empty parts when there is no file."""
+        return parse_persona(read_text_file(self._path))
+
+    def save(
+        self,
+        *,
+        l0: str | None = None,
+        l1: str | None = None,
+        l2: str | None = None,
+        expect: str | None = None,
+    ) -> Persona:
+        """Replace parts of the persona, all or nothing; None keeps a part, and its bytes (S2-136).
+
+        Headings, newline style, BOM and the sections of the other parts stay byte for byte.
+
+        Raises
+        ------
+        LimitExceeded
+            When a limit would be broken, or a line of a part would read as the heading of another; nothing was written.
+        Conflict
+            When the stored persona is not that of ``expect``.
+        Busy, ReadOnly
+        """
+        if self._read_only:
+            raise ReadOnly(f"{self._path} was opened read-only; open_memory(..., read_only=False) may change it")
+        wanted: dict[Part, str] = {
+            part: require_text(part.upper(), text)
+            for part, text in zip(PARTS, (l0, l1, l2), strict=True)
+            if text is not None
+        }
+
+        def change(file: TextFile) -> tuple[TextFile, Persona]:
+            current = parse_persona(file)
+            if expect is not None and current.revision != expect:
+                raise Conflict(
+                    f"{self._path.name} has revision {current.revision}, expected {expect}: "
+                    "it was changed meanwhile - load it again"
+                )
+            new = file
+            for part in PARTS:
+                if part in wanted and _lines_of(getattr(current, part)) != _lines_of(wanted[part]):
+                    new = _with_part(new, part, _lines_of(wanted[part]))
+            saved = parse_persona(new)
+            for part in PARTS:
+                intended = _lines_of(wanted.get(part, getattr(current, part)))
+                if _lines_of(getattr(saved, part)) != intended:
+                    _refuse_headings(wanted)
+                    raise LimitExceeded(f"{part.upper()} would not read back as written; nothing was saved")
+            if new.data != file.data:
+                check_limits(saved, len(new.data.removeprefix(BOM).decode("utf-8", "replace")))
+            return new, saved
+
+        with hold(self._lock):
+            return rewrite(self._path, change)
+
+
+def _lines_of(text: str) -> list[str]:
+    return _strip_blank_lines(text.splitlines()).split("\n")
+
+
+def _refuse_headings(wanted: dict[Part, str]) -> None:
+    for part, text in wanted.items():
+        for number, line in enumerate(text.splitlines(), start=1):
+            if opened := part_of_heading(line):
+                raise LimitExceeded(
+                    f"line {number} of {part.upper()} ({line[:40]!r}) reads as the heading of {opened.upper()}; "
+                    "reword it - nothing was saved"
+                )
+
+
+def _with_part(file: TextFile, part: Part, body: list[str]) -> TextFile:
+    """The file with one part's text replaced: in its first section; its other sections leave, heading and all."""
+    mine = [section for section in _sections(file.lines) if section.part == part]
+    text = [Line(line.encode(), file.newline) for line in body] if body != [""] else []
+    if not mine:
+        return _with_new_section(file, part, text)
+    lines = list(file.lines)
+    for section in reversed(mine[1:]):
+        del lines[section.heading if section.heading is not None else section.start : section.stop]
+    first = mine[0]
+    tail = [Line(b"", file.newline)] if text and first.stop < len(lines) else []
+    lines[first.start : first.stop] = [*text, *tail]
+    return _terminated(file, lines)
+
+
+def _with_new_section(file: TextFile, part: Part, text: list[Line]) -> TextFile:
+    """The file with a part it did not have: before the first section of a later part, else at the end."""
+    if not text:
+        return file
+    later = PARTS[PARTS.index(part) + 1 :]
+    at = next(
+        (section.heading for section in _sections(file.lines) if section.part in later and section.heading is not None),
+        len(file.lines),
+    )
+    blank = Line(b"", file.newline)
+    block = [Line(HEADINGS[part].encode(), file.newline), *text]
+    lines = list(file.lines)
+    before = [blank] if at and lines[at - 1].raw.strip() else []
+    lines[at:at] = [*before, *block, *([blank] if at < len(file.lines) else [])]
+    return _terminated(file, lines)
+
+
+def _terminated(file: TextFile, lines: list[Line]) -> TextFile:
+    """The lines with every one but the last ended by a newline."""
+    ended = [line if line.newline else Line(line.raw, file.newline) for line in lines[:-1]]
+    return TextFile(file.path, file.bom, (*ended, *lines[-1:]), file.newline, file.fingerprint)

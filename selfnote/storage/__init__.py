@@ -1,0 +1,1 @@
+"""Bytes on disk: atomic writes, locks, lines and JSON lines kept byte for byte. Knows nothing of memory."""

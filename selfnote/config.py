@@ -120,7 +120,7 @@ class Config(BaseModel):
 
     @property
     def header_text(self) -> str:
-        """The header to print: the owner's, or the language's default when there is none (S2-218, S2-219)."""
+        """The header to print: the owner's, or the language's default when none is stored (S2-218)."""
         if "header" not in self.model_fields_set or self.header in OLD_DEFAULT_HEADERS:
             return self.phrases.default_header
         return self.header
@@ -143,7 +143,7 @@ class Config(BaseModel):
 
 
 def parse_config(text: str) -> tuple[Config, tuple[str, ...]]:
-    """The settings in ``text`` and what could not be used; a bad value falls back to its default, its neighbours stay."""
+    """The settings in ``text``, and what could not be used: a bad value has its default, its neighbours stay."""
     if not text.strip():
         return Config(), ()
     try:

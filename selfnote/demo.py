@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 from selfnote.errors import Conflict, NotFound
+
+#: The instant the demo memory was left at: audit it then, or three months of it are merely old.
+DEMO_NOW = datetime(2026, 11, 30, 2, 0, tzinfo=UTC)
 
 
 def demo_home(dir: str | os.PathLike[str] | None = None) -> Path:  # noqa: A002 - the public name is fixed by DESIGN
@@ -42,3 +46,11 @@ def bundled_home() -> Path:
         if found.is_dir():
             return found
     raise NotFound(f"no demo memory lies in {package}; install selfnote again, or work from a checkout")
+
+
+def is_bundled(home: Path) -> bool:
+    """Whether ``home`` is the bundled demo memory itself, not a copy."""
+    try:
+        return home.resolve() == bundled_home()
+    except NotFound:
+        return False

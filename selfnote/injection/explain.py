@@ -11,17 +11,14 @@ from selfnote.config import Config, ConfigStore
 from selfnote.errors import LimitExceeded, NotFound
 from selfnote.injection.assemble import HasHome, Injection, Snapshot, assemble, read_snapshot
 from selfnote.injection.segments import (
-    CONFLICT,
     LONGER_THAN_HALF,
-    LONGER_THAN_SEGMENT,
-    NOTHING_PRINTABLE,
     Squeezed,
 )
-from selfnote.phrases import ATTRIBUTION_LABELS
+from selfnote.phrases import ATTRIBUTION_LABELS, SEGMENT_LABELS, WHY
 from selfnote.records.attribution import AttributionState, attribution_state
 from selfnote.records.fact_lines import Fact, open_conflict_pairs
 from selfnote.records.heat import future_times, heat
-from selfnote.records.notes import is_expired
+from selfnote.records.notes import Note, is_expired
 from selfnote.records.persona import printable_lines
 from selfnote.records.profile import judge_override, make_override, profile_tag
 from selfnote.text import require_printable, safe
@@ -181,29 +178,39 @@ def why_not(memory: HasHome, identifier: str, *, now: datetime | None = None) ->
     snapshot = read_snapshot(memory.home, zone=memory.zone_override)
     injection = assemble(snapshot, instant, choice=snapshot.rotation_file.value)
     subject = _describe(snapshot, identifier, instant)
-    return f"{identifier}: {subject} " + _place(snapshot, injection, identifier, instant)
+    return f"{identifier}: {subject} {_place(snapshot, injection, identifier, instant)}"
 
 
 def _describe(snapshot: Snapshot, identifier: str, now: datetime) -> str:
     """What the id names. Raises NotFound."""
+    config = snapshot.config
+    words = WHY[config.language]
     if fact := snapshot.facts_file.value.by_id.get(identifier):
-        config = snapshot.config
-        state = ATTRIBUTION_LABELS["en"][attribution_state(fact, now, config.silent_days)]
+        if fact.status != "approved":
+            return words["fact"].format(status=fact.status, channel=fact.channel, text=_short(fact.text))
+        state = ATTRIBUTION_LABELS[config.language][attribution_state(fact, now, config.silent_days)]
         warm = heat(fact, now, config.half_life_days)
-        told = f", {state}, heat {warm:.2f}" if fact.status == "approved" else ""
-        return f"{fact.status} {fact.channel} fact {fact.text[:60]!r}{told}."
-    if note := next((one for one in snapshot.notes_file.value.notes if one.id == identifier), None):
-        return f"{note.tier} note {note.text[:60]!r}."
+        return words["approved"].format(channel=fact.channel, text=_short(fact.text), state=state, heat=warm)
+    if note := _note(snapshot, identifier):
+        return words["note"].format(tier=note.tier, text=_short(note.text))
     if habit := next((one for one in snapshot.habits_file.value.habits if one.id == identifier), None):
-        return f"habit {habit.text[:60]!r}."
-    if identifier == "profile:override" and snapshot.config.profile_override is not None:
-        return "the owner's own wording of the profile."
+        return words["habit"].format(text=_short(habit.text))
+    if identifier == "profile:override" and config.profile_override is not None:
+        return words["override"]
     if line := _persona_line(snapshot, identifier):
-        return f"persona line {line[:60]!r}."
+        return words["persona"].format(text=_short(line))
     raise NotFound(
         f"nothing has the id {identifier!r}: facts are f-…, notes n-…, habits h-…, persona lines l0:1, l1:2; "
         "selfnote audit lists them"
     )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _note(snapshot: Snapshot, identifier: str) -> Note | None:
+    return next((one for one in snapshot.notes_file.value.notes if one.id == identifier), None)
 
 
 def _persona_line(snapshot: Snapshot, identifier: str) -> str | None:
@@ -215,60 +222,45 @@ def _persona_line(snapshot: Snapshot, identifier: str) -> str | None:
 
 
 def _place(snapshot: Snapshot, injection: Injection, identifier: str, now: datetime) -> str:
+    language = snapshot.config.language
+    words, labels = WHY[language], SEGMENT_LABELS[language]
     if injection.reason == "off":
-        return "Out: injection is switched off (injectionEnabled in config.json)."
+        return words["off"]
     for name, segment in injection.segments.items():
         if any(entry.id == identifier for entry in segment.entries):
-            cut = next((one for one in segment.cuts if one.id == identifier), None)
-            shortened = (
-                f" It was cut from {cut.length} to {cut.kept} characters; shorten it to be whole." if cut else ""
-            )
-            return f"In: it stands in {name} ({segment.used} of {segment.budget} characters used).{shortened}"
+            found = words["in"].format(segment=labels[name], used=segment.used, budget=segment.budget)
+            cuts = [
+                words["cut"].format(length=one.length, kept=one.kept) for one in segment.cuts if one.id == identifier
+            ]
+            return " ".join([found, *cuts])
         if out := next((one for one in segment.squeezed if one.id == identifier), None):
-            return _squeezed_sentence(snapshot, name, segment.budget, out)
+            half = out.reason == LONGER_THAN_HALF
+            return words[out.reason].format(
+                segment=labels[name],
+                others=", ".join(conflicting_with(snapshot, out.id)),
+                length=len(out.text),
+                budget=segment.budget,
+                limit=segment.budget // 2 - 1 if half else segment.budget,
+                needs=out.needs,
+                left=out.left,
+                short=out.needs - out.left,
+            )
     if identifier in injection.absorbed:
-        return "Absorbed: the profile override speaks for it; it counts as injected."
-    return _not_competing(snapshot, identifier, now)
+        return words["absorbed"]
+    return words[_absence(snapshot, identifier, now)].format(days=snapshot.config.temp_ttl_days)
 
 
-def _squeezed_sentence(snapshot: Snapshot, name: str, budget: int, out: Squeezed) -> str:
-    head = f"Out of {name}: {out.reason}"
-    if out.reason == CONFLICT:
-        others = _conflicting(snapshot, out.id)
-        return f"{head} with {', '.join(others)}; retire one, or resolve the pair if both hold."
-    if out.reason == NOTHING_PRINTABLE:
-        return f"{head} is left of its text; reword it."
-    if out.reason in {LONGER_THAN_SEGMENT, LONGER_THAN_HALF}:
-        limit = budget if out.reason == LONGER_THAN_SEGMENT else budget // 2 - 1
-        return (
-            f"{head}: it has {len(out.text)} characters of a segment of {budget}; "
-            f"shortened to {limit} it {'can go in' if out.reason == LONGER_THAN_SEGMENT else 'gets its turn'}."
-        )
-    return (
-        f"{head}: it needs {out.needs}, {out.left} of {budget} were left; "
-        f"shortened by {out.needs - out.left} it would have fitted."
-    )
-
-
-def _conflicting(snapshot: Snapshot, identifier: str) -> list[str]:
+def conflicting_with(snapshot: Snapshot, identifier: str) -> list[str]:
+    """The approved facts in an unresolved conflict with this one."""
     pairs = open_conflict_pairs(snapshot.approved)
     return [other for pair in pairs if identifier in pair for other in pair if other != identifier]
 
 
-def _not_competing(snapshot: Snapshot, identifier: str, now: datetime) -> str:
+def _absence(snapshot: Snapshot, identifier: str, now: datetime) -> str:
+    """Why something that does not even compete is out: a key of WHY."""
     if fact := snapshot.facts_file.value.by_id.get(identifier):
-        if fact.status == "candidate":
-            return "Out: it waits for the owner; only approved facts are injected."
-        if fact.status == "retired":
-            return "Out: the owner retired it; undo is the way back."
-    config = snapshot.config
-    if note := next((one for one in snapshot.notes_file.value.notes if one.id == identifier), None):
-        if note.tier == "core":
-            return "Out: core notes are raw material and never injected; write the point into the persona's L1."
-        if is_expired(note, local_date(now, snapshot.zone), config.temp_ttl_days):
-            return (
-                f"Out: it expired after {config.temp_ttl_days} days; reword it or move it to stable to bring it back."
-            )
-    if identifier.startswith(("l0:", "l1:")) and not config.persona_enabled:
-        return "Out: the persona is switched off (personaEnabled in config.json)."
-    return "Out: it is revoked, or none of its facts is approved."
+        return fact.status
+    if note := _note(snapshot, identifier):
+        expired = is_expired(note, local_date(now, snapshot.zone), snapshot.config.temp_ttl_days)
+        return "expired" if expired else "core"
+    return "persona off" if identifier.startswith(("l0:", "l1:")) else "habit off"

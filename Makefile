@@ -49,7 +49,7 @@ test-all: test
 	$(BIN)/python tools/rings.py
 
 bench: $(VENV)/.developed
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 
 demo: $(VENV)/.installed
 	$(BIN)/python tools/build_demo_home.py

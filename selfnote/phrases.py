@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Language = Literal["zh", "en"]
 
@@ -13,8 +12,7 @@ SEPARATOR = "；"
 LABEL_END = "："
 
 
-@dataclass(frozen=True, slots=True)
-class Phrases:
+class Phrases(NamedTuple):
     """The sentences of the injected text in one language (S2-216, A-16)."""
 
     frame: str

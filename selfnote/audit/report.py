@@ -14,7 +14,7 @@ from selfnote.injection.assemble import HasHome, Injection, Snapshot, assemble, 
 from selfnote.injection.explain import Attribution, attribute
 from selfnote.injection.segments import LONGER_THAN_HALF, LONGER_THAN_SEGMENT, NOTHING_PRINTABLE
 from selfnote.phrases import FINDINGS, REASON_LABELS
-from selfnote.records.fact_lines import Fact, open_conflict_pairs
+from selfnote.records.fact_lines import Fact
 from selfnote.records.ledger import read_hits, read_seen
 from selfnote.records.notes import is_expired
 from selfnote.storage.fingerprints import fingerprint
@@ -241,7 +241,7 @@ def audit(memory: Auditable, *, now: datetime | None = None, progress: bool = Fa
     ledger_problems, ledger_bad = _read_ledgers(home)
     bad_lines = (*snapshot.bad_lines, *ledger_bad)
     facts = snapshot.facts_file.value.facts
-    conflicts = tuple(open_conflict_pairs(snapshot.approved))
+    conflicts = tuple(snapshot.competing.conflicts)
     return Report(
         home=home,
         now=instant,

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from selfnote.config import SEGMENTS, TOTAL_BUDGET, Config, parse_config
 from selfnote.errors import SelfnoteError
 from selfnote.home import MemoryHome
 from selfnote.injection.budget import require_budgets
 from selfnote.injection.rotation import (
+    Approved,
     Candidates,
     Choice,
     basis_of,
     choose,
-    facts_part,
     read_choice,
     sort_candidates,
 )
@@ -75,6 +75,7 @@ class Snapshot:
     habits_file: Read[HabitFile]
     rotation_file: Read[Choice | None]
     zone: tzinfo | None = None
+    earlier: Approved | None = None
 
     @property
     def config(self) -> Config:
@@ -87,9 +88,9 @@ class Snapshot:
         return tuple(fact for fact in self.facts_file.value.facts if fact.status == "approved")
 
     @cached_property
-    def facts_part(self) -> str:
-        """A hash of the approved facts without their counters."""
-        return facts_part(self.approved)
+    def competing(self) -> Approved:
+        """The approved facts with what is worked out about them once."""
+        return Approved(self.approved, self.earlier)
 
     @cached_property
     def habits(self) -> list[Habit]:
@@ -157,7 +158,7 @@ def read_snapshot(home: MemoryHome, *, zone: tzinfo | None = None, previous: Sna
         ),
         _read(
             home.facts,
-            lambda file: parse_facts(file, wanted),
+            lambda file: parse_facts(file, wanted, known=previous.facts_file.value if previous and same_zone else None),
             FactFile((), (), _no_file(home.facts)),
             previous.facts_file if previous is not None and same_zone else None,
         ),
@@ -169,6 +170,7 @@ def read_snapshot(home: MemoryHome, *, zone: tzinfo | None = None, previous: Sna
         ),
         rotation_file,
         wanted,
+        previous.competing if previous is not None and same_zone else None,
     )
 
 
@@ -246,8 +248,7 @@ class Injection:
 Segments = Mapping[str, Segment]
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
+class _Facts(NamedTuple):
     """Who competes, and who was chosen."""
 
     candidates: Candidates
@@ -309,7 +310,7 @@ def assemble(
     notes = pack_notes(snapshot.notes_file.value.notes, today, settings.temp_ttl_days, min(limits["notes"], room))
     room -= notes.segment.used
 
-    candidates = sort_candidates(snapshot.approved, settings, limits, now)
+    candidates = sort_candidates(snapshot.competing, settings, limits, now)
     basis = basis_of_snapshot(snapshot, settings, limits)
     kept = choice is not None and choice.basis == basis
     if choice is None or not kept:
@@ -319,7 +320,7 @@ def assemble(
     habits = pack_habits(snapshot.habits, limits["habits"], room)
 
     segments = {"persona": persona_segment, "notes": notes.segment, **facts, "habits": habits}
-    segments = {name: replace(segments[name], budget=limits[name]) for name in SEGMENTS}
+    segments = {name: segments[name]._replace(budget=limits[name]) for name in SEGMENTS}
     writer = _print(settings, persona, notes, _Facts(candidates, choice), segments)
     if not writer.lines:
         return Injection("", "empty", segments, flags=_flags(snapshot, candidates), choice=choice)
@@ -339,7 +340,7 @@ def assemble(
 
 def basis_of_snapshot(snapshot: Snapshot, config: Config, budgets: Mapping[str, int]) -> str:
     """The basis a choice for this snapshot would carry."""
-    return basis_of(snapshot.facts_part, config, budgets)
+    return basis_of(snapshot.competing.part, config, budgets)
 
 
 def _fill_fact_segments(
@@ -361,7 +362,7 @@ def _fill_fact_segments(
         by_id = {fact.id: fact for fact in candidates.env}
         again = [by_id[one] for one in dict.fromkeys((*refill, *choice.env)) if one in by_id]
         env, _ = choose_env(
-            [fact for fact in again if is_printable(fact.text)],
+            [fact for fact in again if fact.printable],
             min(limits["env"], room),
             refill=[fact.id for fact in again],
         )

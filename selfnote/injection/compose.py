@@ -9,9 +9,9 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from selfnote._version import __version__
 from selfnote.config import HEARTBEAT_MERGE, HIT_MERGE, SESSIONS_KEPT
@@ -26,7 +26,6 @@ from selfnote.injection.assemble import (
     snapshot_paths,
 )
 from selfnote.injection.rotation import Choice, choose, sort_candidates, write_choice
-from selfnote.records.facts import Facts
 from selfnote.records.ledger import (
     HitLine,
     SessionState,
@@ -116,8 +115,7 @@ def forget_composers() -> None:
     _composer.cache_clear()
 
 
-@dataclass(frozen=True, slots=True)
-class _Current:
+class _Current(NamedTuple):
     """The text of the present state of the disk, valid until a file, the day or the hour changes."""
 
     prints: tuple[Fingerprint, ...]
@@ -137,8 +135,7 @@ class _Current:
         return 0 <= age < HIT_MERGE
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     """One call of the harness: who asks, when, and the refill it is to get."""
 
     session: str | None
@@ -226,7 +223,7 @@ class Composer:
     # --- one text ---------------------------------------------------------------------------------
     def _compose(self, call: _Call) -> str:
         self._load_sessions()
-        call = replace(call, refill=self._due_refill(call.key, call.turn))
+        call = call._replace(refill=self._due_refill(call.key, call.turn))
         now, snapshot, current = call.now, self._snapshot, self._current
         if current is None or snapshot is None or not current.holds(self._prints(), self._today(snapshot, now), now):
             current = self._refresh(now)
@@ -282,6 +279,8 @@ class Composer:
         given = plain if call.refill is None else assemble(snapshot, now, choice=choice, refill=call.refill["ids"])
         counted: list[str] = []
         if new_hour and given.reason is None:
+            from selfnote.records.facts import Facts  # only the hour that counts pays for the owner's verbs
+
             entered = {one for ids in given.ids.values() for one in ids} | set(given.absorbed)
             chosen = [one for one in (*choice.ids, *given.absorbed) if one in entered]
             facts = Facts(self.home.facts, self.home.memory_lock, zone=lambda: snapshot.zone)
@@ -305,7 +304,7 @@ class Composer:
         if kept is not None and not new_hour and kept.basis == basis:
             return kept, False
         since = now if kept is None or new_hour else kept.since
-        candidates = sort_candidates(snapshot.approved, config, limits, now)
+        candidates = sort_candidates(snapshot.competing, config, limits, now)
         choice = choose(candidates, limits, basis=basis, since=since)
         write_choice(self.home, choice)
         return choice, new_hour
@@ -408,7 +407,7 @@ def parts_of(
     return {
         "persona": _hash([persona.l0, persona.l1, bool(persona.l2.strip())]),
         "notes": _hash([[note.tier, note.text, note.pinned, str(note.on)] for note in notes]),
-        "facts": snapshot.facts_part,
+        "facts": snapshot.competing.part,
         "habits": _hash([[habit.id, habit.text] for habit in snapshot.habits]),
         "config": _hash(settings),
         "date": today.isoformat(),

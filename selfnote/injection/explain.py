@@ -16,7 +16,7 @@ from selfnote.injection.segments import (
 )
 from selfnote.phrases import ATTRIBUTION_LABELS, SEGMENT_LABELS, WHY
 from selfnote.records.attribution import AttributionState, attribution_state
-from selfnote.records.fact_lines import Fact, open_conflict_pairs
+from selfnote.records.fact_lines import Fact
 from selfnote.records.heat import future_times, heat
 from selfnote.records.notes import Note, is_expired
 from selfnote.records.persona import printable_lines
@@ -252,8 +252,9 @@ def _place(snapshot: Snapshot, injection: Injection, identifier: str, now: datet
 
 def conflicting_with(snapshot: Snapshot, identifier: str) -> list[str]:
     """The approved facts in an unresolved conflict with this one."""
-    pairs = open_conflict_pairs(snapshot.approved)
-    return [other for pair in pairs if identifier in pair for other in pair if other != identifier]
+    return [
+        other for pair in snapshot.competing.conflicts if identifier in pair for other in pair if other != identifier
+    ]
 
 
 def _absence(snapshot: Snapshot, identifier: str, now: datetime) -> str:

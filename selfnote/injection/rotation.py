@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
+from operator import attrgetter
+from typing import NamedTuple
 
 from selfnote.config import HIT_MERGE, TOTAL_BUDGET, Config
 from selfnote.home import MemoryHome
@@ -15,14 +17,12 @@ from selfnote.records.fact_lines import Fact, open_conflict_pairs
 from selfnote.records.profile import OverrideState, judge_override
 from selfnote.storage.atomic import read_file, write_atomic
 from selfnote.storage.jsonl import encode
-from selfnote.text import is_printable
 from selfnote.times import format_instant, parse_instant
 
 FACT_SEGMENTS = ("profile", "env", "conclusions")
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """Which facts each segment of facts holds, in choosing order, since when, and what that was computed from."""
 
     since: datetime | None
@@ -44,8 +44,7 @@ class Choice:
         return age < 0 or age >= HIT_MERGE
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(NamedTuple):
     """The approved facts by where they may go; each is in exactly one list, the hottest first."""
 
     rel: tuple[Prepared, ...] = ()
@@ -56,17 +55,46 @@ class Candidates:
     override: OverrideState | None = None
 
 
-def sort_candidates(approved: Iterable[Fact], config: Config, budgets: Mapping[str, int], now: datetime) -> Candidates:
+class Approved:
+    """The approved facts of one reading, with what is worked out about them once."""
+
+    def __init__(self, facts: Iterable[Fact], known: Approved | None = None) -> None:
+        self.facts = {fact.id: fact for fact in facts}
+        self.prepared: dict[str, Prepared] = known.prepared if known is not None else {}
+
+    @cached_property
+    def conflicts(self) -> list[tuple[str, str]]:
+        """Pairs in an unresolved conflict."""
+        return open_conflict_pairs(self.facts.values())
+
+    @cached_property
+    def part(self) -> str:
+        """A hash of the facts without their counters, with their open conflicts among each other."""
+        digest = hashlib.sha256()
+        for fact in self.facts.values():
+            digest.update(fact.without_counters)
+        digest.update(repr(self.conflicts).encode())
+        return digest.hexdigest()[:16]
+
+    def prepare(self, now: datetime, half_life_days: float) -> list[Prepared]:
+        """Every fact ready to be packed, the hottest first; what an earlier reading prepared is used again (T12)."""
+        prepared = []
+        for fact in self.facts.values():
+            found = self.prepared.get(fact.id)
+            if found is None or found.fact is not fact or found.half_life_days != half_life_days or not found.timeless:
+                found = self.prepared[fact.id] = prepare(fact, now, half_life_days)
+            prepared.append(found)
+        return sorted(prepared, key=attrgetter("by_heat"))
+
+
+def sort_candidates(approved: Approved, config: Config, budgets: Mapping[str, int], now: datetime) -> Candidates:
     """Who competes for which segment (DESIGN "Who goes where"); conflicts are read from links, never computed."""
-    facts = {fact.id: fact for fact in approved}
-    held = {identifier for pair in open_conflict_pairs(facts.values()) for identifier in pair}
+    facts = approved.facts
+    held = {identifier for pair in approved.conflicts for identifier in pair}
     override = judge_override(config, facts, budgets["profile"])
     taken = set(override.fact_ids) if override is not None and override.text is not None else set()
-    prepared = sorted(
-        (prepare(fact, now, config.half_life_days) for fact in facts.values()), key=lambda fact: fact.by_heat
-    )
     lists: dict[str, list[Prepared]] = {}
-    for fact in prepared:
+    for fact in approved.prepare(now, config.half_life_days):
         env = fact.fact.channel == "env"
         if fact.id in held:
             name = "env_conflicting" if env else "rel_conflicting"
@@ -88,8 +116,8 @@ def choose(
     refill: tuple[str, ...] = (),
 ) -> Choice:
     """Choose afresh by heat. ``room`` is what persona and notes left of 1000; it binds only for replaced budgets."""
-    rel = [fact for fact in candidates.rel if is_printable(fact.text)]
-    env = [fact for fact in candidates.env if is_printable(fact.text)]
+    rel = [fact for fact in candidates.rel if fact.printable]
+    env = [fact for fact in candidates.env if fact.printable]
     profile: list[Prepared] = []
     used = 0
     override = candidates.override
@@ -107,7 +135,7 @@ def choose(
 
 
 def basis_of(facts: str, config: Config, budgets: Mapping[str, int]) -> str:
-    """A hash of what a choice depends on: the ``facts_part``, and the settings and budgets that matter."""
+    """A hash of what a choice depends on: the facts without counters, and the settings and budgets that matter."""
     return _hash(
         [
             facts,
@@ -116,25 +144,6 @@ def basis_of(facts: str, config: Config, budgets: Mapping[str, int]) -> str:
             [budgets[name] for name in FACT_SEGMENTS],
         ]
     )
-
-
-def facts_part(approved: Iterable[Fact]) -> str:
-    """A hash of the approved facts without their counters, with their open conflicts among each other."""
-    facts = {fact.id: fact for fact in approved}
-    digest = hashlib.sha256()
-    for fact in facts.values():
-        seen = (
-            fact.id,
-            fact.text,
-            fact.channel,
-            fact.tags,
-            fact.importance,
-            fact.approved_at,
-            fact.created_at,
-        )
-        digest.update(repr(seen).encode("utf-8", "backslashreplace"))
-    digest.update(repr(open_conflict_pairs(facts.values())).encode())
-    return digest.hexdigest()[:16]
 
 
 def read_choice(home: MemoryHome) -> tuple[Choice | None, tuple[int, int, int] | None]:

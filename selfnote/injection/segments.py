@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
+from typing import NamedTuple
 
 from selfnote.config import L0_LIMIT, PROFILE_SENTENCE_LIMIT, TEMP_FLOOR
 from selfnote.injection.budget import Room
 from selfnote.phrases import LABEL_END
 from selfnote.records.fact_lines import Fact
 from selfnote.records.habits import Habit
-from selfnote.records.heat import order_key
+from selfnote.records.heat import future_times, order_key
 from selfnote.records.notes import Note, is_expired, packing_order
 from selfnote.records.persona import Persona, printable_lines
 from selfnote.records.profile import profile_tag
@@ -25,8 +25,7 @@ CONFLICT = "conflict"
 NOTHING_PRINTABLE = "nothing printable"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One thing that went in: kind (persona, note, fact, habit, override), id, and the text as printed."""
 
     kind: str
@@ -34,8 +33,7 @@ class Entry:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Squeezed:
+class Squeezed(NamedTuple):
     """One thing that did not: what it needs (its length, separator and label), what was left, and the reason."""
 
     kind: str
@@ -46,8 +44,7 @@ class Squeezed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """One of the two cuts: the line, its length before and after (DESIGN "Cuts")."""
 
     id: str
@@ -55,8 +52,7 @@ class Cut:
     kept: int
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """One segment of the injected text; ``budget`` and ``used`` in code points."""
 
     budget: int
@@ -108,8 +104,7 @@ def pack_persona(persona: Persona, budget: int) -> Segment:
 
 
 # --- notes ----------------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
-class PackedNotes:
+class PackedNotes(NamedTuple):
     """The notes segment, with the core notes that only a doorplate mentions and the expired ones."""
 
     segment: Segment
@@ -156,42 +151,42 @@ def pack_notes(notes: Iterable[Note], today: date, ttl_days: int, budget: int) -
 
 
 # --- facts ----------------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """An approved fact ready to be packed: its printable text, its choosing key, and the times that order it.
 
-    ``due`` puts the never injected first, then the oldest lastHit, then the id; a time in the future is unknown (A-12).
+    ``by_heat`` is hottest first, ties by approvedAt then id; ``age`` is (approvedAt, id), which no counter moves;
+    ``due`` puts the never injected first, then the oldest lastHit, then the id, a future time being unknown (A-12).
+    ``timeless`` says that none of its times lies in the future, so that all of this holds at every later instant.
     """
 
     fact: Fact
+    id: str
     text: str
-    heat_key: float
+    printable: bool
+    by_heat: tuple[float, float, str]
     age: tuple[float, str]
     due: tuple[bool, float, str]
     tag: str | None
-
-    @property
-    def id(self) -> str:
-        """The fact's id."""
-        return self.fact.id
-
-    @property
-    def by_heat(self) -> tuple[float, float, str]:
-        """Hottest first; ties by approvedAt, then id (DESIGN "Choose by heat")."""
-        return (-self.heat_key, *self.age)
+    half_life_days: float
+    timeless: bool
 
 
 def prepare(fact: Fact, now: datetime, half_life_days: float) -> Prepared:
-    """A fact ready to be packed. ``age`` is (approvedAt as a number, id), which no counter and no clock moves."""
-    approved, last = fact.approved_at or EPOCH, fact.last_hit
+    """A fact ready to be packed at ``now``."""
+    approved, last = (fact.approved_at or EPOCH).timestamp(), fact.last_hit
     known = last is not None and last <= now
+    text = safe(fact.text)
     return Prepared(
         fact,
-        safe(fact.text),
-        order_key(fact, now, half_life_days),
-        (approved.timestamp(), fact.id),
+        fact.id,
+        text,
+        is_printable(text),
+        (-order_key(fact, now, half_life_days), approved, fact.id),
+        (approved, fact.id),
         (known, last.timestamp() if last is not None and known else 0.0, fact.id),
         profile_tag(fact) if fact.tags else None,
+        half_life_days,
+        not future_times(fact, now),
     )
 
 
@@ -285,7 +280,7 @@ def fill_facts(
         entries.append(Entry("fact", fact.id, fact.text))
 
     def reason(fact: Prepared) -> str | None:
-        if not is_printable(fact.text):
+        if not fact.printable:
             return NOTHING_PRINTABLE
         return LONGER_THAN_HALF if has_due_share and len(fact.text) >= budget // 2 else None
 

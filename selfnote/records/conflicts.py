@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from selfnote import text as texts
 
@@ -31,8 +30,7 @@ _NEUTRAL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """How two texts stand to each other, by which rule, and how alike they are (0-100)."""
 
     kind: Literal["same", "near", "conflict"]
@@ -40,8 +38,7 @@ class Relation:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Profiled:
+class Profiled(NamedTuple):
     """A text with what the comparison needs, computed once."""
 
     folded: str

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -40,8 +39,7 @@ class Habit(BaseModel):
         return parse_instant(self.created_at, zone) or EPOCH
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """A tag that enough approved facts share to make a habit of."""
 
     tag: str
@@ -49,8 +47,7 @@ class Offer:
     texts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HabitFile:
+class HabitFile(NamedTuple):
     """habits.jsonl as read."""
 
     habits: tuple[Habit, ...]

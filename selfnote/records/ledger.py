@@ -8,17 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from selfnote.config import HEARTBEAT_MERGE, SEEN_MERGE, SESSIONS_KEPT
 from selfnote.home import MemoryHome
-from selfnote.records.facts import Facts
 from selfnote.storage.atomic import append_line, read_file, sync_directory, write_atomic
 from selfnote.storage.fingerprints import Fingerprint
 from selfnote.storage.jsonl import BadLine, bad_line, encode, over_cap
 from selfnote.storage.lines import read_text_file
 from selfnote.storage.locks import hold
 from selfnote.times import format_instant, parse_instant, require_aware
+
+if TYPE_CHECKING:
+    from selfnote.records.facts import Facts
 
 log = logging.getLogger(__name__)
 

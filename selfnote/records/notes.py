@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from selfnote.config import Config
 from selfnote.errors import Conflict, LimitExceeded, ReadOnly
@@ -113,8 +113,7 @@ def format_note(note: Note) -> str:
     return f"- {day}[{TIER_LABELS[note.tier]}]{pin} {text}"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteFile:
+class NoteFile(NamedTuple):
     """notes.md as read: notes in file order, lines that are neither note, heading nor blank, and the bytes."""
 
     notes: tuple[Note, ...]
@@ -334,7 +333,7 @@ def _find(parsed: NoteFile, note: Note | str) -> Note:
 
 def _without(file: TextFile, notes: Iterable[Note]) -> TextFile:
     gone = {note.line - 1 for note in notes}
-    return replace(file, lines=tuple(line for index, line in enumerate(file.lines) if index not in gone))
+    return file._replace(lines=tuple(line for index, line in enumerate(file.lines) if index not in gone))
 
 
 def _within_caps(parsed: NoteFile, config: Config, today: date) -> tuple[TextFile, list[Note]]:

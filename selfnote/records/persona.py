@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from selfnote.config import L0_L1_LIMIT, L0_LIMIT, PERSONA_FILE_LIMIT
 from selfnote.errors import Conflict, LimitExceeded, ReadOnly
@@ -21,15 +20,20 @@ PARTS: tuple[Part, ...] = ("l0", "l1", "l2")
 #: The heading we write for a part the file does not have yet.
 HEADINGS: dict[Part, str] = {"l0": "# L0 核心身份", "l1": "# L1 行为规则", "l2": "# L2 扩展设定"}
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(?P<name>.*?)[ \t]*#*[ \t]*\Z")
-_PART_NAMES: tuple[tuple[Part, re.Pattern[str]], ...] = (
-    ("l0", re.compile(r"L0\b|L0(?=[^\w]|[\u4e00-\u9fff])|核心身份|core(?: identity)?\Z", re.IGNORECASE)),
-    ("l1", re.compile(r"L1\b|L1(?=[^\w]|[\u4e00-\u9fff])|行为规则|(?:behaviou?r )?rules\Z", re.IGNORECASE)),
-    ("l2", re.compile(r"L2\b|L2(?=[^\w]|[\u4e00-\u9fff])|扩展设定|extended(?: settings?)?\Z", re.IGNORECASE)),
-)
+#: Heading names by part: what a name may begin with, and what it may be in English, lower case (A-09).
+_NAME_STARTS: dict[str, Part] = {"核心身份": "l0", "行为规则": "l1", "扩展设定": "l2"}
+_ENGLISH_NAMES: dict[str, Part] = {
+    "core": "l0",
+    "core identity": "l0",
+    "rules": "l1",
+    "behaviour rules": "l1",
+    "behavior rules": "l1",
+    "extended": "l2",
+    "extended settings": "l2",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Persona:
+class Persona(NamedTuple):
     """The three parts as text, blank lines around each stripped; ``problems`` says what could not be read."""
 
     l0: str = ""
@@ -58,8 +62,7 @@ def count_chars(part: str) -> int:
     return sum(map(len, printable_lines(part)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
+class _Section(NamedTuple):
     """A run of lines of one part; ``heading`` is the index of its heading line, None for a preamble."""
 
     part: Part
@@ -91,7 +94,13 @@ def part_of_heading(line: str) -> Part | None:
     found = _HEADING.match(line)
     if found is None:
         return None
-    return next((part for part, names in _PART_NAMES if names.match(found["name"])), None)
+    name = found["name"].strip().lower()
+    part = _ENGLISH_NAMES.get(name) or next(
+        (part for start, part in _NAME_STARTS.items() if name.startswith(start)), None
+    )
+    if part is None and name[:2] in PARTS and not (name[2:3].isascii() and name[2:3].isalnum()):
+        return name[:2]  # type: ignore[return-value] # one of PARTS, as just checked
+    return part
 
 
 def parse_persona(file: TextFile) -> Persona:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from selfnote.config import Config, ProfileOverride
 from selfnote.records.fact_lines import Fact
@@ -23,8 +23,7 @@ def make_override(text: str, facts: Iterable[Fact]) -> ProfileOverride:
     return ProfileOverride(text=text, fact_ids=tuple(fact.id for fact in sources), basis=basis_of(sources))
 
 
-@dataclass(frozen=True, slots=True)
-class OverrideState:
+class OverrideState(NamedTuple):
     """What the override of a memory is worth now: its printable text, or why it is not used, and whether it is old."""
 
     text: str | None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from selfnote.errors import BadSource
 
@@ -14,8 +13,7 @@ _IMPORT = re.compile(r"import:(?P<file>[^#]+)#(?P<line>\d{1,15})\Z")
 _OWNER = re.compile(r"owner:(?P<via>[\w.\-]{1,40})\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A parsed source. ``number`` is the event's seq, or a physical line where ``unit`` is "line" (EX-005)."""
 
     kind: Literal["session", "import", "owner"]

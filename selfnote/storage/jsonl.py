@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined] # the standard decoder's own string scanner
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from selfnote.storage.lines import Line
 
@@ -18,14 +17,13 @@ _DECODER = json.JSONDecoder()
 _SPACE = " \t\n\r"
 
 
-@dataclass(frozen=True, slots=True)
-class BadLine:
+class BadLine(NamedTuple):
     """A line that is kept but not understood: file, 1-based line number, why, and the start of its text."""
 
     path: Path
     line: int
     reason: str
-    excerpt: str = field(default="")
+    excerpt: str = ""
 
     def __str__(self) -> str:
         return f"{self.path.name} line {self.line}: {self.reason}"
@@ -89,8 +87,7 @@ def patch_object(raw: str, changes: Mapping[str, Any]) -> str:
     return "".join(out)
 
 
-@dataclass(frozen=True, slots=True)
-class _Members:
+class _Members(NamedTuple):
     """Where the values of an object stand, where its last member ends, and how its members are spaced."""
 
     spans: dict[str, tuple[int, int]]

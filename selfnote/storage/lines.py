@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from selfnote.storage.atomic import read_file
 from selfnote.storage.fingerprints import Fingerprint
@@ -14,8 +14,7 @@ BOM = b"\xef\xbb\xbf"
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One physical line: its bytes without and its newline, which the last line may lack."""
 
     raw: bytes
@@ -30,8 +29,7 @@ class Line:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class TextFile:
+class TextFile(NamedTuple):
     """The lines of one file with what is needed to write it back byte for byte."""
 
     path: Path
@@ -47,19 +45,19 @@ class TextFile:
 
     def replaced(self, index: int, text: str) -> TextFile:
         """The file with the text of one line replaced, its newline kept."""
-        line = replace(self.lines[index], raw=text.encode())
-        return replace(self, lines=(*self.lines[:index], line, *self.lines[index + 1 :]))
+        line = self.lines[index]._replace(raw=text.encode())
+        return self._replace(lines=(*self.lines[:index], line, *self.lines[index + 1 :]))
 
     def removed(self, index: int) -> TextFile:
         """The file without one line."""
-        return replace(self, lines=self.lines[:index] + self.lines[index + 1 :])
+        return self._replace(lines=self.lines[:index] + self.lines[index + 1 :])
 
     def appended(self, text: str) -> TextFile:
         """The file with one more line; a missing final newline is mended first."""
         lines = self.lines
         if lines and not lines[-1].newline:
-            lines = (*lines[:-1], replace(lines[-1], newline=self.newline))
-        return replace(self, lines=(*lines, Line(text.encode(), self.newline)))
+            lines = (*lines[:-1], lines[-1]._replace(newline=self.newline))
+        return self._replace(lines=(*lines, Line(text.encode(), self.newline)))
 
 
 def read_text_file(path: Path) -> TextFile:
@@ -72,6 +70,10 @@ def split_lines(path: Path, data: bytes, found: Fingerprint) -> TextFile:
     """``data`` as a TextFile; the newline most lines end in is the file's style, LF when none does."""
     bom = data.startswith(BOM)
     body = data[len(BOM) :] if bom else data
+    if b"\r" not in body:
+        *ended, rest = body.split(b"\n")
+        last = (Line(rest, b""),) if rest else ()
+        return TextFile(path, bom, (*(Line(raw, b"\n") for raw in ended), *last), b"\n", found)
     lines = tuple(Line(one[1], one[2]) for one in _LINE.finditer(body) if one[0])
     styles = Counter(line.newline for line in lines if line.newline)
     return TextFile(path, bom, lines, styles.most_common(1)[0][0] if styles else b"\n", found)

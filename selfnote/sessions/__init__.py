@@ -1,0 +1,1 @@
+"""What was said: the harness's own session logs, read and never written (S2-007)."""

@@ -306,7 +306,7 @@ REPORT: dict[str, dict[str, str]] = {
 #: What the audit found that a person should look at, by kind.
 FINDINGS: dict[str, dict[str, str]] = {
     "zh": {
-        "bad line": "{file} 第 {line} 行读不懂：{reason}",
+        "bad line": "{file} 第 {line} 行原样留着，但没用上：{reason}",
         "problem": "{reason}",
         "cut": "人格 {id} 有 {length} 字，被截到 {kept} 字",
         "conflict": "{id} 与 {other} 冲突，两条都没进",
@@ -315,7 +315,7 @@ FINDINGS: dict[str, dict[str, str]] = {
         "session": "会话 {id}：{reason}",
     },
     "en": {
-        "bad line": "{file} line {line} cannot be read: {reason}",
+        "bad line": "{file} line {line} is kept but not used: {reason}",
         "problem": "{reason}",
         "cut": "persona {id} has {length} characters and is cut to {kept}",
         "conflict": "{id} contradicts {other}; both stay out",

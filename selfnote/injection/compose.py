@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
-from selfnote._version import __version__
 from selfnote.config import HEARTBEAT_MERGE, HIT_MERGE, SESSIONS_KEPT
 from selfnote.errors import SelfnoteError
 from selfnote.home import MemoryHome
@@ -392,7 +391,7 @@ def parts_of(
     persona = snapshot.persona_file.value
     notes = snapshot.notes_file.value.notes
     settings = [
-        __version__,
+        list(config.phrases),
         config.header_text,
         config.timing_hint,
         config.injection_enabled,
@@ -401,7 +400,6 @@ def parts_of(
         config.half_life_days,
         config.profile_max_chars,
         config.profile_override.model_dump(mode="json") if config.profile_override else None,
-        config.language,
         config.pronoun_text,
     ]
     return {

@@ -234,12 +234,12 @@ def show(
     memory = _open(home)
     log = memory.sessions.open(found.name)
     if found.unit == "line":
-        _show_event(log, memory, as_json=as_json, find=lambda event: event.line == found.number)
+        _show_event(log, memory, f"line {found.number}", lambda event: event.line == found.number, as_json=as_json)
         return
     try:
         message = log.message_at(found.number)
     except NotFound:
-        _show_event(log, memory, as_json=as_json, find=lambda event: event.seq == found.number)
+        _show_event(log, memory, f"seq {found.number}", lambda event: event.seq == found.number, as_json=as_json)
         return
     _show_message(message, memory, as_json=as_json)
 
@@ -262,11 +262,13 @@ def _show_message(message: Message, memory: Memory, *, as_json: bool) -> None:
     typer.echo(f"{message.source}  {when}  {who}\n\n{_visible(message.text)}")
 
 
-def _show_event(log: SessionLog, memory: Memory, *, as_json: bool, find: Callable[[Event], bool]) -> None:
+def _show_event(
+    log: SessionLog, memory: Memory, wanted: str, matches: Callable[[Event], bool], *, as_json: bool
+) -> None:
     """An event that is no message, or is named by its line: its type and content."""
-    event = next((one for one in log.events() if find(one)), None)
+    event = next((one for one in log.events() if matches(one)), None)
     if event is None:
-        raise NotFound(f"{log.id} has no such event; it holds {log.event_count} (seq 0 to {log.event_count - 1})")
+        raise NotFound(f"{log.id} has no event at {wanted}; it holds {log.event_count}, from seq 0 on")
     if event.type in {"user/message", "assistant/message"}:
         _show_message(log.message_at(event.seq), memory, as_json=as_json)
         return

@@ -156,6 +156,11 @@ class MemoryHome:
         """The lock of ``memory/``."""
         return self.memory / ".lock"
 
+    @cached_property
+    def agent_file(self) -> Path:
+        """AGENT.md of an older persona plugin: may be imported, is never written (S2-141)."""
+        return self.root / "AGENT.md"
+
     # --- sessions/: the harness's own, never written (S2-007) ------------------------------------
     @cached_property
     def sessions(self) -> Path:

@@ -85,7 +85,9 @@ class Memory:
         """The persona the owner wrote."""
         from selfnote.records.persona import PersonaStore
 
-        return PersonaStore(self.home.persona, self.home.selfnote_lock, read_only=self.read_only)
+        return PersonaStore(
+            self.home.persona, self.home.selfnote_lock, agent_file=self.home.agent_file, read_only=self.read_only
+        )
 
     @cached_property
     def habits(self) -> Habits:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from selfnote.config import L0_L1_LIMIT, L0_LIMIT, PERSONA_FILE_LIMIT
-from selfnote.errors import Conflict, LimitExceeded, ReadOnly
+from selfnote.errors import Conflict, LimitExceeded, NotFound, ReadOnly
+from selfnote.storage.atomic import read_file
 from selfnote.storage.jsonl import BadLine, bad_line, over_cap
 from selfnote.storage.lines import BOM, Line, TextFile, read_text_file
 from selfnote.storage.locks import hold
@@ -149,17 +150,74 @@ def check_limits(persona: Persona, file_chars: int) -> None:
         raise LimitExceeded("; ".join(found) + "; nothing was saved - shorten it, or move background to L2")
 
 
+#: What a heading of an older persona file is about: the keywords of the rough split (S2-141).
+_AGENT_KEYWORDS: dict[Part, tuple[str, ...]] = {
+    "l0": ("身份", "我是谁", "称呼", "关系", "identity", "who i am", "who you are", "name"),
+    "l2": (
+        "外貌",
+        "外观",
+        "服饰",
+        "世界",
+        "背景",
+        "兴趣",
+        "设定",
+        "故事",
+        "looks",
+        "appearance",
+        "world",
+        "background",
+    ),
+}
+
+
+def draft_from_agent_file(text: str) -> Persona:
+    """A rough split of an AGENT.md into three parts by the keywords of its headings, for the owner to go over.
+
+    A heading about identity opens L0, one about looks or background L2, every other one L1; text before the first
+    heading is L1. Headings that name a part of ours open that part. Nothing is saved: importing is not adopting (S2-141).
+    """
+    bodies: dict[Part, list[str]] = {part: [] for part in PARTS}
+    part: Part = "l1"
+    for line in text.removeprefix("\ufeff").splitlines():
+        found = _HEADING.match(line)
+        if found is None:
+            bodies[part].append(line)
+            continue
+        name = found["name"].lower()
+        part = part_of_heading(line) or next(
+            (one for one, words in _AGENT_KEYWORDS.items() if any(word in name for word in words)), "l1"
+        )
+    l0, l1, l2 = (_strip_blank_lines(bodies[one]) for one in PARTS)
+    return Persona(l0, l1, l2)
+
+
 class PersonaStore:
     """persona.md of one memory: load it, save it whole or not at all."""
 
-    def __init__(self, path: Path, lock: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, lock: Path, *, agent_file: Path | None = None, read_only: bool = False) -> None:
         self._path = path
+        self._agent_file = agent_file
         self._lock = lock
         self._read_only = read_only
 
     def load(self) -> Persona:
         """The persona as it is on disk now; empty parts when there is no file."""
         return parse_persona(read_text_file(self._path))
+
+    def draft_from_agent_file(self, path: Path | None = None) -> Persona:
+        """A draft from AGENT.md (default: the one in the home), unsaved; see the function of this name (S2-141).
+
+        Raises
+        ------
+        NotFound
+            When there is no such file.
+        """
+        source = path if path is not None else self._agent_file
+        if source is None or not source.exists():
+            raise NotFound(
+                f"there is no {source or 'AGENT.md'} to import from; write the persona here, or name the file"
+            )
+        return draft_from_agent_file(read_file(source)[0].decode("utf-8", "replace"))
 
     def save(
         self,

@@ -173,8 +173,8 @@ _AGENT_KEYWORDS: dict[Part, tuple[str, ...]] = {
 def draft_from_agent_file(text: str) -> Persona:
     """A rough split of an AGENT.md into three parts by the keywords of its headings, for the owner to go over.
 
-    A heading about identity opens L0, one about looks or background L2, every other one L1; text before the first
-    heading is L1. Headings that name a part of ours open that part. Nothing is saved: importing is not adopting (S2-141).
+    A heading about identity opens L0, one about looks or background L2, every other one L1, as does the text before
+    the first heading; one that names a part of ours opens that part. Nothing is saved: importing is not adopting.
     """
     bodies: dict[Part, list[str]] = {part: [] for part in PARTS}
     part: Part = "l1"
@@ -183,12 +183,13 @@ def draft_from_agent_file(text: str) -> Persona:
         if found is None:
             bodies[part].append(line)
             continue
-        name = found["name"].lower()
-        part = part_of_heading(line) or next(
-            (one for one, words in _AGENT_KEYWORDS.items() if any(word in name for word in words)), "l1"
-        )
+        part = part_of_heading(line) or _guess_part(found["name"].lower())
     l0, l1, l2 = (_strip_blank_lines(bodies[one]) for one in PARTS)
     return Persona(l0, l1, l2)
+
+
+def _guess_part(name: str) -> Part:
+    return next((part for part, words in _AGENT_KEYWORDS.items() if any(word in name for word in words)), "l1")
 
 
 class PersonaStore:

@@ -15,7 +15,14 @@ from selfnote.injection.compose import composer_of
 from selfnote.phrases import ATTRIBUTION_LABELS, FINDINGS, REASON_LABELS, REPORT, SEGMENT_LABELS, WHY
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-WORDS = ("先给结论再讲细节", "代码注释写英文", "跑完测试才提交", "路径一律用绝对的", "报错贴原文不转述", "会议纪要当天发出")
+WORDS = (
+    "先给结论再讲细节",
+    "代码注释写英文",
+    "跑完测试才提交",
+    "路径一律用绝对的",
+    "报错贴原文不转述",
+    "会议纪要当天发出",
+)
 
 
 def approve(memory: selfnote.Memory, text: str, at: datetime = NOW, **values: object):

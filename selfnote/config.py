@@ -148,7 +148,7 @@ def parse_config(text: str) -> tuple[Config, tuple[str, ...]]:
         return Config(), ()
     try:
         values = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return Config(), (f"config.json cannot be read ({error}); every setting has its default until it is mended",)
     if not isinstance(values, dict):
         return Config(), ("config.json is not a JSON object; every setting has its default until it is mended",)
@@ -220,7 +220,7 @@ class ConfigStore:
             values = _validated(changes)
             try:
                 patched = patch_object(text, values)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise Conflict(f"{self._path} is not a JSON object ({error}); mend it by hand first") from error
             body = patched.encode("utf-8", "surrogateescape")
             new = TextFile(file.path, file.bom, (Line(body, b""),), file.newline, file.fingerprint)

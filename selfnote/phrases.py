@@ -164,6 +164,7 @@ WHY: dict[str, dict[str, str]] = {
         "core": "没进：核心自述只是素材，不注入；想每回合都在，写进人格 L1。",
         "expired": "没进：过了 {days} 天保质期；改写或改成稳定型就回来。",
         "persona off": "没进：人格已关闭（config.json 的 personaEnabled）。",
+        "override unused": "没进「{segment}」：它有 {length} 个可读的字，最多 {budget} 字；改短或写点什么才会用上。",
         "habit off": "没进：已撤销，或它的事实都不在采纳状态。",
     },
     "en": {
@@ -193,6 +194,9 @@ WHY: dict[str, dict[str, str]] = {
         "core": "Out: core notes are raw material, never injected; write the point into the persona's L1.",
         "expired": "Out: it expired after {days} days; reword it or move it to stable to bring it back.",
         "persona off": "Out: the persona is switched off (personaEnabled in config.json).",
+        "override unused": (
+            "Out of {segment}: it has {length} readable characters, of at most {budget} and at least one; reword it."
+        ),
         "habit off": "Out: it is revoked, or none of its facts is approved.",
     },
 }

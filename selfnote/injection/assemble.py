@@ -29,7 +29,8 @@ from selfnote.injection.segments import (
     Prepared,
     Segment,
     arrange_profile,
-    choose_env,
+    choose_profile,
+    choose_whole,
     fill_facts,
     pack_habits,
     pack_notes,
@@ -75,6 +76,7 @@ class Snapshot:
     habits_file: Read[HabitFile]
     rotation_file: Read[Choice | None]
     zone: tzinfo | None = None
+    zone_override: tzinfo | None = None
     earlier: Approved | None = None
 
     @property
@@ -170,6 +172,7 @@ def read_snapshot(home: MemoryHome, *, zone: tzinfo | None = None, previous: Sna
         ),
         rotation_file,
         wanted,
+        zone,
         previous.competing if previous is not None and same_zone else None,
     )
 
@@ -182,7 +185,7 @@ def _read(
     try:
         file = read_text_file(path)
         return Read(parse(file), file.fingerprint)
-    except (OSError, SelfnoteError) as error:
+    except (OSError, SelfnoteError, RecursionError) as error:
         return Read(empty, fingerprint(path), f"{path} cannot be read: {error}")
 
 
@@ -248,13 +251,6 @@ class Injection:
 Segments = Mapping[str, Segment]
 
 
-class _Facts(NamedTuple):
-    """Who competes, and who was chosen."""
-
-    candidates: Candidates
-    choice: Choice
-
-
 class _Writer:
     """Lines of the text, with a tally of what is framing and what is the hint's."""
 
@@ -306,7 +302,7 @@ def assemble(
     persona = snapshot.persona_file.value if settings.persona_enabled else Persona()
     persona_segment = pack_persona(persona, min(limits["persona"], room))
     room -= persona_segment.used
-    today = local_date(now, snapshot.zone)
+    today = local_date(now, snapshot.zone if config is None else snapshot.zone_override or find_zone(settings.tz))
     notes = pack_notes(snapshot.notes_file.value.notes, today, settings.temp_ttl_days, min(limits["notes"], room))
     room -= notes.segment.used
 
@@ -315,18 +311,17 @@ def assemble(
     kept = choice is not None and choice.basis == basis
     if choice is None or not kept:
         choice = choose(candidates, limits, basis=basis, since=None, room=room, refill=tuple(refill))
-    facts = _fill_fact_segments(candidates, choice, limits, room, tuple(refill) if kept else ())
+    packed = _pack_facts(candidates, choice, limits, room, tuple(refill) if kept else ())
+    facts = packed.segments
     room -= sum(segment.used for segment in facts.values())
     habits = pack_habits(snapshot.habits, limits["habits"], room)
 
     segments = {"persona": persona_segment, "notes": notes.segment, **facts, "habits": habits}
     segments = {name: segments[name]._replace(budget=limits[name]) for name in SEGMENTS}
-    writer = _print(settings, persona, notes, _Facts(candidates, choice), segments)
-    if not writer.lines:
-        return Injection("", "empty", segments, flags=_flags(snapshot, candidates), choice=choice)
+    writer = _print(settings, persona, notes, packed.profile_text, segments)
     return Injection(
         writer.text,
-        None,
+        None if writer.lines else "empty",
         segments,
         writer.framing,
         writer.hint,
@@ -343,63 +338,74 @@ def basis_of_snapshot(snapshot: Snapshot, config: Config, budgets: Mapping[str, 
     return basis_of(snapshot.competing.part, config, budgets)
 
 
-def _fill_fact_segments(
+class _PackedFacts(NamedTuple):
+    """The three segments of facts, and the profile as it is printed."""
+
+    segments: dict[str, Segment]
+    profile_text: str
+
+
+def _pack_facts(
     candidates: Candidates, choice: Choice, limits: Mapping[str, int], room: int, refill: tuple[str, ...]
-) -> dict[str, Segment]:
-    """The three segments of facts from the choice; every approved fact ends up in exactly one place."""
-    known = {fact.id: fact for fact in (*candidates.rel, *candidates.env)}
-    profile = _take(choice.profile, known)
-    env = _take(choice.env, known)
-    conclusions = _take(choice.conclusions, known)
+) -> _PackedFacts:
+    """Pack what was chosen; every approved fact ends up in exactly one place.
+
+    A kept choice is packed like any other: one that another program or a larger persona made too long gives up its
+    last entries instead of breaking the budget.
+    """
+    rel = {fact.id: fact for fact in candidates.rel if fact.printable}
+    env = {fact.id: fact for fact in candidates.env if fact.printable}
     override = candidates.override
     if override is not None and override.text is not None:
+        profile: list[Prepared] = []
+        profile_text, used = override.text, len(override.text)
         entries: tuple[Entry, ...] = (Entry("override", "profile:override", override.text),)
-        used = len(override.text)
     else:
-        entries, used = _profile_entries(profile)
+        profile, used = choose_profile(_take(choice.profile, rel), min(limits["profile"], room))
+        arranged = arrange_profile(profile)
+        profile_text = SEPARATOR.join(label + fact.text for label, fact in arranged)
+        entries = tuple(Entry("fact", fact.id, fact.text) for _, fact in arranged)
     room -= used
+    wanted = _take(choice.env, env)
     if refill:
-        by_id = {fact.id: fact for fact in candidates.env}
-        again = [by_id[one] for one in dict.fromkeys((*refill, *choice.env)) if one in by_id]
-        env, _ = choose_env(
-            [fact for fact in again if fact.printable],
-            min(limits["env"], room),
-            refill=[fact.id for fact in again],
-        )
-    placed = {fact.id for fact in (*profile, *env, *conclusions)}
+        # Refill first, then what was chosen, then whoever is hot into what is left (DESIGN "Env").
+        wanted = [*_take(refill, env), *wanted, *env.values()]
+    chosen_env, _ = choose_whole({fact.id: fact for fact in wanted}.values(), min(limits["env"], room))
+    in_env, in_profile = {fact.id for fact in chosen_env}, {fact.id for fact in profile}
     env_segment = fill_facts(
-        env,
-        (fact for fact in candidates.env if fact.id not in placed),
+        chosen_env,
+        (fact for fact in candidates.env if fact.id not in in_env),
         candidates.env_conflicting,
         limits["env"],
         room,
         has_due_share=True,
     )
     room -= env_segment.used
-    return {
-        "profile": Segment(limits["profile"], used, entries),
-        "env": env_segment,
-        "conclusions": fill_facts(
-            conclusions,
-            (fact for fact in candidates.rel if fact.id not in placed),
-            candidates.rel_conflicting,
-            limits["conclusions"],
-            room,
-        ),
-    }
+    rest = [fact for fact in _take(choice.conclusions, rel) if fact.id not in in_profile]
+    conclusions, _ = choose_whole(rest, min(limits["conclusions"], room))
+    placed = in_profile | {fact.id for fact in conclusions}
+    conclusions_segment = fill_facts(
+        conclusions,
+        (fact for fact in candidates.rel if fact.id not in placed),
+        candidates.rel_conflicting,
+        limits["conclusions"],
+        room,
+    )
+    return _PackedFacts(
+        {
+            "profile": Segment(limits["profile"], used, entries),
+            "env": env_segment,
+            "conclusions": conclusions_segment,
+        },
+        profile_text,
+    )
 
 
 def _take(identifiers: Sequence[str], known: Mapping[str, Prepared]) -> list[Prepared]:
-    return [known[one] for one in identifiers if one in known]
+    return [known[one] for one in dict.fromkeys(identifiers) if one in known]
 
 
-def _profile_entries(chosen: Sequence[Prepared]) -> tuple[tuple[Entry, ...], int]:
-    arranged = arrange_profile(chosen)
-    used = sum(len(label) + len(fact.text) for label, fact in arranged) + max(0, len(arranged) - 1) * len(SEPARATOR)
-    return tuple(Entry("fact", fact.id, fact.text) for _, fact in arranged), used
-
-
-def _print(config: Config, persona: Persona, notes: PackedNotes, facts: _Facts, segments: Segments) -> _Writer:
+def _print(config: Config, persona: Persona, notes: PackedNotes, profile_text: str, segments: Segments) -> _Writer:
     """The lines of the text (DESIGN "The injected text"); no lines when nothing but the header would remain."""
     writer = _Writer()
     if is_printable(header := safe(config.header_text)):
@@ -410,7 +416,7 @@ def _print(config: Config, persona: Persona, notes: PackedNotes, facts: _Facts, 
     _print_notes(below, config, notes)
     if segments["profile"].entries:
         name = config.phrases.profile_name.format(pronoun=safe(config.pronoun_text))
-        below.write(name + _profile_text(facts), framing=len(name))
+        below.write(name + profile_text, framing=len(name))
     _print_env(below, config, segments["env"])
     for inline in ("conclusions", "habits"):
         if entries := segments[inline].entries:
@@ -443,13 +449,6 @@ def _print_notes(below: _Writer, config: Config, notes: PackedNotes) -> None:
         below.write_frame(config.phrases.notes_squeezed.format(n=len(notes.segment.squeezed)))
     if notes.core:
         below.write_frame(config.phrases.notes_core.format(n=len(notes.core)))
-
-
-def _profile_text(facts: _Facts) -> str:
-    if facts.candidates.override is not None and facts.candidates.override.text is not None:
-        return facts.candidates.override.text
-    known = {fact.id: fact for fact in facts.candidates.rel}
-    return SEPARATOR.join(label + fact.text for label, fact in arrange_profile(_take(facts.choice.profile, known)))
 
 
 def _print_env(below: _Writer, config: Config, segment: Segment) -> None:

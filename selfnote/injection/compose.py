@@ -27,6 +27,7 @@ from selfnote.injection.assemble import (
 from selfnote.injection.rotation import Choice, choose, sort_candidates, write_choice
 from selfnote.records.ledger import (
     HitLine,
+    Refill,
     SessionState,
     append_hit,
     read_sessions_injected,
@@ -36,7 +37,7 @@ from selfnote.records.ledger import (
 from selfnote.storage.fingerprints import Fingerprint, fingerprint
 from selfnote.storage.jsonl import encode
 from selfnote.storage.locks import COMPOSE_WAIT, hold
-from selfnote.times import clock, format_instant, local_date, require_aware, to_milliseconds
+from selfnote.times import clock, format_instant, in_utc, local_date, to_milliseconds
 
 log = logging.getLogger(__name__)
 
@@ -141,7 +142,7 @@ class _Call(NamedTuple):
     turn: Any
     cwd: str | None
     now: datetime
-    refill: dict[str, Any] | None = None
+    refill: Refill | None = None
 
     @property
     def key(self) -> str:
@@ -168,7 +169,7 @@ class Composer:
         self._beats = 0
         self._next_beat: datetime | None = None
         self._said: set[str] = set()
-        self._refills: dict[str, dict[str, Any]] = {}
+        self._refills: dict[str, Refill] = {}
         self._refilled: dict[str, str] = {}
 
     # --- the harness's two verbs ------------------------------------------------------------------
@@ -190,8 +191,7 @@ class Composer:
             if held is not None and held[0] == turn:
                 return held[1]
             try:
-                instant = require_aware(now) if now is not None else clock()
-                text = self._compose(_Call(session, turn, cwd, instant))
+                text = self._compose(_Call(session, _plain(turn), cwd, self._instant(now)))
                 self._last_text = text
             except Exception:  # noqa: BLE001 - S2-014: memory is a bonus, whatever goes wrong in it
                 self._say("compose", "the memory text could not be composed; the last good one is used", error=True)
@@ -210,7 +210,8 @@ class Composer:
             state = self._sessions.get(session)
             if state is None or not state.env:
                 return
-            refill = {"ids": list(state.env), "at": format_instant(now), "turn": None}
+            held = self._turns.get(session)
+            refill = Refill(state.env, format_instant(now), after=_plain(held[0]) if held else state.turn)
             try:
                 with hold(self.home.memory_lock, wait=COMPOSE_WAIT):
                     self._load_sessions()
@@ -267,15 +268,15 @@ class Composer:
         current = self._refresh(call.now)
         if call.refill is None or self._snapshot is None:
             return current.injection
-        self._refilled[call.key] = str(call.refill["at"])
-        return assemble(self._snapshot, call.now, choice=current.injection.choice, refill=call.refill["ids"])
+        self._refilled[call.key] = call.refill.at
+        return assemble(self._snapshot, call.now, choice=current.injection.choice, refill=call.refill.ids)
 
     def _account_locked(self, call: _Call) -> Injection:
         now = to_milliseconds(call.now)
         snapshot = read_snapshot(self.home, previous=self._snapshot)
         choice, new_hour = self._choose(snapshot, now)
         plain = assemble(snapshot, now, choice=choice)
-        given = plain if call.refill is None else assemble(snapshot, now, choice=choice, refill=call.refill["ids"])
+        given = plain if call.refill is None else assemble(snapshot, now, choice=choice, refill=call.refill.ids)
         counted: list[str] = []
         if new_hour and given.reason is None:
             from selfnote.records.facts import Facts  # only the hour that counts pays for the owner's verbs
@@ -287,10 +288,11 @@ class Composer:
         today = self._today(snapshot, now)
         parts = parts_of(snapshot, choice, today, call.refill)
         self._record(call, given, tuple(plain.ids.get("env", ())), parts, counted)
-        self._snapshot = read_snapshot(self.home, previous=snapshot)
-        self._current = _Current(
-            self._snapshot.fingerprints, today, choice.since, plain, parts_of(snapshot, choice, today, None)
-        )
+        self._snapshot = after = read_snapshot(self.home, previous=snapshot)
+        settled = parts_of(snapshot, choice, today, None)
+        # An edit made while the hits were being counted is in `after` already, but not in the text just composed.
+        same = parts_of(after, choice, today, None) == settled
+        self._current = _Current(after.fingerprints, today, choice.since, plain, settled) if same else None
         return given
 
     def _choose(self, snapshot: Snapshot, now: datetime) -> tuple[Choice, bool]:
@@ -318,34 +320,45 @@ class Composer:
         if changed or counted:
             cause = cause_of(before.parts if before is not None else None, parts) if changed else None
             append_hit(self.home, hit_line(call, given, cause, counted))
-        refill, waiting = call.refill, None
+        refill = call.refill
+        waiting = before.refill if before is not None and self._still_waits(call.key, before.refill) else None
         if refill is not None:
             # What a refill adds does not become what the session got (DESIGN "Refill").
             env = before.env if before is not None else env
-            waiting = {**refill, "turn": call.turn} if call.turn is not None else None
+            waiting = refill._replace(turn=call.turn) if call.turn is not None else None
             self._refills.pop(call.key, None)
-            self._refilled[call.key] = str(refill["at"])
-        state = SessionState(env, given.digest, parts, waiting)
-        if state != before:
+            self._refilled[call.key] = refill.at
+        state = SessionState(env, given.digest, parts, waiting, call.turn)
+        if before is None or state != replace(before, turn=call.turn):
             write_session_state(self.home, call.key, state)
         self._load_sessions()
 
     # --- refill -----------------------------------------------------------------------------------
-    def _due_refill(self, key: str, turn: Any) -> dict[str, Any] | None:
+    def _due_refill(self, key: str, turn: Any) -> Refill | None:
         """The refill this call is to get: one that waits, or the one its own turn is being given in."""
         state = self._sessions.get(key)
-        stored = dict(state.refill) if state is not None and state.refill else None
-        refill = self._refills.get(key) or stored
-        if refill is None:
+        refill = self._refills.get(key) or (state.refill if state is not None else None)
+        if refill is None or (turn is not None and turn == refill.after):
             return None
-        given_in = refill.get("turn")
-        if given_in is not None:
-            return refill if turn is not None and given_in == turn else None
-        return None if self._refilled.get(key) == str(refill.get("at")) else refill
+        if refill.turn is not None:
+            return refill if turn == refill.turn else None
+        return None if self._refilled.get(key) == refill.at else refill
+
+    def _still_waits(self, key: str, refill: Refill | None) -> bool:
+        """Whether a noted refill has not been given yet."""
+        return refill is not None and refill.turn is None and self._refilled.get(key) != refill.at
 
     # --- small things -----------------------------------------------------------------------------
     def _prints(self) -> tuple[Fingerprint, ...]:
         return tuple(fingerprint(path) for path in self._paths)
+
+    def _instant(self, now: datetime | None) -> datetime:
+        """The instant asked for; one without a zone is read on the system's clock, and said to be so."""
+        if now is None:
+            return clock()
+        if now.tzinfo is None:
+            self._say("naive", f"now={now!r} has no time zone and is read in the system's")
+        return in_utc(now)
 
     @staticmethod
     def _today(snapshot: Snapshot, now: datetime) -> date:
@@ -383,9 +396,7 @@ class Composer:
         log.warning("%s (%s)", message, self.home.root, exc_info=error)
 
 
-def parts_of(
-    snapshot: Snapshot, choice: Choice | None, today: date, refill: Mapping[str, Any] | None
-) -> dict[str, str]:
+def parts_of(snapshot: Snapshot, choice: Choice | None, today: date, refill: Refill | None) -> dict[str, str]:
     """Hashes of everything a text is made of, by part (DESIGN "Causes")."""
     config = snapshot.config
     persona = snapshot.persona_file.value
@@ -401,6 +412,7 @@ def parts_of(
         config.profile_max_chars,
         config.profile_override.model_dump(mode="json") if config.profile_override else None,
         config.pronoun_text,
+        config.tz,
     ]
     return {
         "persona": _hash([persona.l0, persona.l1, bool(persona.l2.strip())]),
@@ -412,7 +424,7 @@ def parts_of(
         "rotation": _hash(
             [format_instant(choice.since) if choice and choice.since else None, choice.ids if choice else []]
         ),
-        "refill": _hash(list(refill["ids"])) if refill else "",
+        "refill": _hash(refill.ids) if refill else "",
     }
 
 
@@ -437,6 +449,11 @@ def hit_line(call: _Call, given: Injection, cause: str | None, counted: list[str
         counted=tuple(counted),
         absorbed=given.absorbed,
     )
+
+
+def _plain(turn: Any) -> Any:
+    """A turn as JSON can hold it: any other kind of name as its text."""
+    return turn if turn is None or isinstance(turn, str | int | float | bool) else str(turn)
 
 
 def cause_of(before: Mapping[str, str] | None, after: Mapping[str, str]) -> str:

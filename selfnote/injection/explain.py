@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from selfnote.config import Config, ConfigStore
+from selfnote.config import L0_LIMIT, Config, ConfigStore
 from selfnote.errors import LimitExceeded, NotFound
 from selfnote.injection.assemble import HasHome, Injection, Snapshot, assemble, read_snapshot
 from selfnote.injection.segments import (
@@ -239,7 +239,7 @@ def _place(snapshot: Snapshot, injection: Injection, identifier: str, now: datet
                 segment=labels[name],
                 others=", ".join(conflicting_with(snapshot, out.id)),
                 length=len(out.text),
-                budget=segment.budget,
+                budget=min(L0_LIMIT, segment.budget) if identifier.startswith("l0:") else segment.budget,
                 limit=segment.budget // 2 - 1 if half else segment.budget,
                 needs=out.needs,
                 left=out.left,
@@ -247,7 +247,13 @@ def _place(snapshot: Snapshot, injection: Injection, identifier: str, now: datet
             )
     if identifier in injection.absorbed:
         return words["absorbed"]
-    return words[_absence(snapshot, identifier, now)].format(days=snapshot.config.temp_ttl_days)
+    override = snapshot.config.profile_override
+    return words[_absence(snapshot, identifier, now)].format(
+        days=snapshot.config.temp_ttl_days,
+        segment=labels["profile"],
+        length=len(safe(override.text)) if override is not None else 0,
+        budget=injection.segments["profile"].budget,
+    )
 
 
 def conflicting_with(snapshot: Snapshot, identifier: str) -> list[str]:
@@ -264,4 +270,6 @@ def _absence(snapshot: Snapshot, identifier: str, now: datetime) -> str:
     if note := _note(snapshot, identifier):
         expired = is_expired(note, local_date(now, snapshot.zone), snapshot.config.temp_ttl_days)
         return "expired" if expired else "core"
+    if identifier == "profile:override":
+        return "override unused"
     return "persona off" if identifier.startswith(("l0:", "l1:")) else "habit off"

@@ -62,12 +62,13 @@ class Segment(NamedTuple):
     cuts: tuple[Cut, ...] = ()
 
 
-def squeeze(kind: str, identifier: str, text: str, room: Room, *, reason: str | None = None) -> Squeezed:
-    """An entry that is out, with what it would have needed at the end of packing."""
-    needs = room.cost(len(text))
+def squeeze(
+    kind: str, identifier: str, text: str, room: Room, *, reason: str | None = None, left: int | None = None
+) -> Squeezed:
+    """An entry that is out, with what it would have needed at the end of packing and what was ``left`` for it."""
     if reason is None:
         reason = LONGER_THAN_SEGMENT if len(text) > room.budget else NO_ROOM
-    return Squeezed(kind, identifier, text, needs, room.left, reason)
+    return Squeezed(kind, identifier, text, room.cost(len(text)), room.left if left is None else left, reason)
 
 
 # --- persona --------------------------------------------------------------------------------------
@@ -96,10 +97,14 @@ def pack_persona(persona: Persona, budget: int) -> Segment:
             continue
         place(f"l0:{number}", line, l0_limit - room.used, may_cut=not crossed)
         crossed = crossed or not fits
+    l0_left = l0_limit - room.used
     first_room = room.left
     for number, line in enumerate(printable_lines(persona.l1), start=1):
         place(f"l1:{number}", line, room.left, may_cut=number == 1 and len(line) > first_room)
-    squeezed = tuple(squeeze("persona", identifier, line, room) for identifier, line in out)
+    squeezed = tuple(
+        squeeze("persona", one, line, room, left=min(l0_left, room.left) if one.startswith("l0:") else None)
+        for one, line in out
+    )
     return Segment(budget, room.used, tuple(entries), squeezed, tuple(cuts))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic.alias_generators import to_camel
 
-from selfnote.errors import Conflict, NotFound
+from selfnote.errors import Conflict, LimitExceeded, NotFound
 from selfnote.records.conflicts import Profiled, Relation, find_relations, profile_text
 from selfnote.records.fact_lines import (
     TRANSITIONS,
@@ -21,11 +22,14 @@ from selfnote.records.fact_lines import (
     Link,
     Status,
     encode_fact,
+    require_short,
     to_json,
 )
 from selfnote.storage.jsonl import RawJson, encode, extend_array, members, patch_object
 from selfnote.storage.lines import Line, TextFile
 from selfnote.times import format_instant
+
+log = logging.getLogger(__name__)
 
 Which = Fact | str
 
@@ -39,6 +43,8 @@ class Draft:
     facts: dict[str, Fact] = field(default_factory=dict)
     changes: dict[str, dict[str, Any]] = field(default_factory=dict)
     added: list[str] = field(default_factory=list)
+    #: Facts the act under way has changed.
+    touched: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.facts = dict(self.parsed.by_id)
@@ -57,6 +63,7 @@ class Draft:
         """Set fields of a fact; the new fact."""
         self.facts[identifier] = Fact.model_validate({**self.facts[identifier].__dict__, **values})
         self.changes.setdefault(identifier, {}).update(values)
+        self.touched.add(identifier)
         return self.facts[identifier]
 
     def add(self, fact: Fact) -> Fact:
@@ -73,12 +80,26 @@ class Draft:
             if identifier in self.added:
                 continue
             line = lines[self.facts[identifier].line - 1]
-            patched = self._patched(line.raw.decode(), self.parsed.by_id[identifier], values)
+            try:
+                patched = self._patched(line.raw.decode(), self.parsed.by_id[identifier], values)
+            except LimitExceeded:
+                if set(values) <= _GROWS_BY_ITSELF:
+                    log.warning("fact %s fills its line: its counters and links were not written", identifier)
+                    continue
+                raise
             lines[self.facts[identifier].line - 1] = Line(patched.encode(), line.newline)
         new = TextFile(file.path, file.bom, tuple(lines), file.newline, file.fingerprint)
         for identifier in self.added:
             new = new.appended(encode_fact(self.facts[identifier]))
         return new
+
+    def require_room(self) -> None:
+        """Refuse an act that would make a line too long for any reader. Raises LimitExceeded."""
+        for identifier in self.touched:
+            values = self.changes[identifier]
+            if identifier not in self.added and not set(values) <= _GROWS_BY_ITSELF:
+                raw = self.parsed.file.lines[self.facts[identifier].line - 1].raw.decode()
+                self._patched(raw, self.parsed.by_id[identifier], values)
 
     @staticmethod
     def _patched(raw: str, before: Fact, values: dict[str, Any]) -> str:
@@ -96,9 +117,13 @@ class Draft:
                 )
             else:
                 on_disk[key] = to_json(name, value)
-        return patch_object(raw, on_disk)
+        return require_short(patch_object(raw, on_disk))
 
 
+#: What grows without the owner's act; on a line that is full it waits (DESIGN "Links").
+_GROWS_BY_ITSELF = frozenset(
+    {"similar_to", "occurrences", "sources", "hit_count", "last_hit", "seen_count", "last_seen"}
+)
 #: Lists that only ever grow; their stored elements are not written anew.
 _GROWING = ("history", "similar_to", "sources")
 

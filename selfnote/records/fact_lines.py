@@ -40,6 +40,10 @@ TRANSITIONS: dict[str, tuple[str, ...]] = {
 _FROZEN = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore")
 
 
+#: A larger count is no count of ours; a heat could not be computed from it.
+_MOST = 2**53
+
+
 class Link(BaseModel):
     """One entry of ``similarTo``: another fact, how it relates, by which rule (DESIGN "Small records")."""
 
@@ -88,13 +92,13 @@ class Fact(BaseModel):
     capture_source: str | None = None
     reason: Reason | None = None
     importance: float = Field(default=DEFAULT_IMPORTANCE, ge=IMPORTANCE_RANGE[0], le=IMPORTANCE_RANGE[1])
-    occurrences: int = Field(default=1, ge=0)
+    occurrences: int = Field(default=1, ge=0, le=_MOST)
     sources: tuple[str, ...] = ()
     similar_to: tuple[Link, ...] = ()
     flags: tuple[str, ...] = ()
-    hit_count: int = Field(default=0, ge=0)
+    hit_count: int = Field(default=0, ge=0, le=_MOST)
     last_hit: datetime | None = None
-    seen_count: int = Field(default=0, ge=0)
+    seen_count: int = Field(default=0, ge=0, le=_MOST)
     last_seen: datetime | None = None
     created_at: datetime | None = None
     approved_at: datetime | None = None
@@ -128,6 +132,8 @@ class Fact(BaseModel):
         return tuple(link.id for link in self.similar_to if link.kind == "conflict" and not link.resolved)
 
 
+#: Years for which the model's own reading of a time and ``parse_instant`` agree beyond doubt.
+_PLAIN_YEARS = (1980, 2200)
 _TIME_FIELDS = ("last_hit", "last_seen", "created_at", "approved_at")
 _REASONS = {label: reason for reason, label in REASON_LABELS.items()}
 
@@ -146,12 +152,12 @@ def parse_fact(raw: str, zone: tzinfo | None = None) -> Fact:
         fact = Fact.model_validate_json(raw)
     except ValidationError:
         return _parse_leniently(raw, zone)
-    values = fact.__dict__  # a fresh model nobody has seen: filled in place, a copy a line would break T12
-    for name in _TIME_FIELDS:
-        value = values[name]
-        if value is not None and value.tzinfo is None:
-            values[name] = parse_instant(value, zone)
-    return fact
+    times = [*(getattr(fact, name) for name in _TIME_FIELDS), *(item.at for item in fact.history)]
+    if all(
+        time is None or (time.tzinfo is not None and _PLAIN_YEARS[0] < time.year < _PLAIN_YEARS[1]) for time in times
+    ):
+        return fact
+    return _parse_leniently(raw, zone)
 
 
 def _parse_leniently(raw: str, zone: tzinfo | None) -> Fact:
@@ -164,14 +170,13 @@ def _parse_leniently(raw: str, zone: tzinfo | None) -> Fact:
     problems: list[str] = []
     _read_times(values, zone, problems)
     _read_loosely(values, problems)
-    for _ in range(len(values) + 1):
+    while True:
         try:
             fact = Fact.model_validate(values)
         except ValidationError as error:
             _drop_unusable(values, error, problems)
         else:
             return fact.model_copy(update={"problems": tuple(problems)})
-    raise ValueError("cannot be read as a fact")
 
 
 def _read_times(values: dict[str, Any], zone: tzinfo | None, problems: list[str]) -> None:
@@ -194,10 +199,11 @@ def _read_times(values: dict[str, Any], zone: tzinfo | None, problems: list[str]
 def _read_loosely(values: dict[str, Any], problems: list[str]) -> None:
     """Forms that other programs and hands write, taken for what they mean."""
     channel = values.get("channel", "rel")
-    if channel not in {"rel", "env"}:
+    if not isinstance(channel, str) or channel not in {"rel", "env"}:
         problems.append(f"channel={channel!r} is unknown; read as rel")
         values["channel"] = "rel"
-    values["reason"] = _REASONS.get(values.get("reason") or "", values.get("reason"))
+    if isinstance(values.get("reason"), str):
+        values["reason"] = _REASONS.get(values["reason"], values["reason"])
     if isinstance(values.get("tags"), str):
         values["tags"] = [values["tags"]]
     links = values.get("similarTo")
@@ -208,26 +214,25 @@ def _read_loosely(values: dict[str, Any], problems: list[str]) -> None:
         low, high = IMPORTANCE_RANGE
         if not low <= importance <= high:
             problems.append(f"importance={importance!r} is outside {low:g} to {high:g}")
-            values["importance"] = DEFAULT_IMPORTANCE if math.isnan(importance) else min(high, max(low, importance))
+            nothing = isinstance(importance, float) and math.isnan(importance)
+            values["importance"] = DEFAULT_IMPORTANCE if nothing else min(high, max(low, importance))
 
 
 def _drop_unusable(values: dict[str, Any], error: ValidationError, problems: list[str]) -> None:
-    for found in error.errors():
-        at = found["loc"]
-        key = str(at[0])
-        if key in {"id", "text", "status"}:
-            raise ValueError(f"{key}={found['input']!r}: {found['msg']}") from error
-        value = values.get(key)
-        if key in {"history", "similarTo", "tags", "sources", "flags"} and isinstance(value, list) and len(at) > 1:
-            index = at[1]
-            if isinstance(index, int) and index < len(value):
-                problems.append(f"{key}[{index}]={value[index]!r} cannot be read")
-                values[key] = [one for place, one in enumerate(value) if place != index]
-                return
-        if key not in values:
-            raise ValueError(str(found["msg"])) from error
-        problems.append(f"{key}={values.pop(key)!r} cannot be read: {found['msg']}")
-        return
+    """Take out what the model refused: single elements of a list, else the whole value; never id, text or status."""
+    found = error.errors()
+    for one in found:
+        if one["loc"][0] in {"id", "text", "status"}:
+            raise ValueError(f"{one['loc'][0]}={one['input']!r}: {one['msg']}") from error
+    for key in dict.fromkeys(str(one["loc"][0]) for one in found):
+        value = values[key]
+        bad = {one["loc"][1] for one in found if one["loc"][0] == key and len(one["loc"]) > 1}
+        if isinstance(value, list) and bad:
+            problems += [f"{key}[{place}]={one!r} cannot be read" for place, one in enumerate(value) if place in bad]
+            values[key] = [one for place, one in enumerate(value) if place not in bad]
+        else:
+            reason = next(one["msg"] for one in found if one["loc"][0] == key)
+            problems.append(f"{key}={values.pop(key)!r} cannot be read: {reason}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +331,11 @@ def encode_fact(fact: Fact) -> str:
     for optional in ("detail", "sourceSha", "approvedAt", "captureSource"):
         if values[optional] is None:
             del values[optional]
-    line = encode(values)
+    return require_short(encode(values))
+
+
+def require_short(line: str) -> str:
+    """``line`` if readers will take it. Raises LimitExceeded when it is over 1 MB."""
     size = len(line.encode())
     if size > LINE_CAP:
         raise LimitExceeded(f"the fact takes {size} bytes on its line, at most {LINE_CAP}; shorten text or detail")

@@ -192,7 +192,7 @@ class Facts:
                 raise Conflict(f"fact {fact.id} cannot replace itself; name the older fact")
             require_move(fact, "approved")
             retired = move(draft, old, "retired", via)
-            return move(draft, fact, "approved", via, partner=retired)
+            return move(draft, fact, "approved", via, partner=retired if retired is not old else None)
 
         return self._act(which, act, expect, now)
 
@@ -354,7 +354,10 @@ class Facts:
                 facts = dict(draft.facts)
                 changes = {key: dict(value) for key, value in draft.changes.items()}
                 try:
-                    results.append(ItemResult(identifier, act(draft, one, expect)))
+                    draft.touched.clear()
+                    fact = act(draft, one, expect)
+                    draft.require_room()
+                    results.append(ItemResult(identifier, fact))
                 except SelfnoteError as error:
                     draft.facts, draft.changes = facts, changes
                     results.append(ItemResult(identifier, facts.get(identifier), error))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from selfnote.config import HEARTBEAT_MERGE, SEEN_MERGE, SESSIONS_KEPT
 from selfnote.home import MemoryHome
@@ -112,7 +112,7 @@ def _read(paths: Iterable[Path], parse: Any) -> tuple[list[Any], list[BadLine]]:
             if reason is None:
                 try:
                     lines.append(parse(json.loads(line.raw), number))
-                except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
                     reason = f"not a ledger line ({error})"
             if reason is not None:
                 bad.append(bad_line(path, number, line, reason))
@@ -261,17 +261,31 @@ def write_heartbeat(home: MemoryHome, now: datetime, beats: int) -> bool:
 
 
 # --- what each session last got -------------------------------------------------------------------
+class Refill(NamedTuple):
+    """Env entries a session gets back after a compaction.
+
+    ``at`` is when it was noted, ``after`` the last composed turn, in which it is not given, ``turn`` the one it is
+    being given in, once it is.
+    """
+
+    ids: tuple[str, ...]
+    at: str
+    after: Any = None
+    turn: Any = None
+
+
 @dataclass(frozen=True, slots=True)
 class SessionState:
     """What a session last got: its env ids, the digest, the parts the text was made of, and a waiting refill.
 
-    ``refill`` is None or ``{"ids": […], "at": time, "turn": the turn it is being given in, or null}``.
+    ``turn`` is the turn that text was first given in, as far as JSON can hold it.
     """
 
     env: tuple[str, ...] = ()
     digest: str = ""
     parts: Mapping[str, str] = field(default_factory=dict)
-    refill: Mapping[str, Any] | None = None
+    refill: Refill | None = None
+    turn: Any = None
 
     def to_json(self) -> dict[str, Any]:
         """The state as it stands on disk."""
@@ -279,7 +293,8 @@ class SessionState:
             "env": list(self.env),
             "digest": self.digest,
             "parts": dict(self.parts),
-            "refill": dict(self.refill) if self.refill else None,
+            "refill": self.refill._asdict() if self.refill else None,
+            "turn": self.turn,
         }
 
 
@@ -294,14 +309,25 @@ def read_sessions_injected(home: MemoryHome) -> tuple[dict[str, SessionState], F
     for session, one in values.items() if isinstance(values, dict) else ():
         if not isinstance(one, dict):
             continue
-        parts, refill, env = one.get("parts"), one.get("refill"), one.get("env")
+        parts = one.get("parts")
         states[session] = SessionState(
-            tuple(str(item) for item in env) if isinstance(env, list) else (),
+            _strings(one.get("env")),
             str(one.get("digest") or ""),
             parts if isinstance(parts, dict) else {},
-            refill if isinstance(refill, dict) and isinstance(refill.get("ids"), list) else None,
+            _read_refill(one.get("refill")),
+            one.get("turn"),
         )
     return states, found
+
+
+def _read_refill(values: Any) -> Refill | None:
+    if not isinstance(values, dict) or not (ids := _strings(values.get("ids"))):
+        return None
+    return Refill(ids, str(values.get("at") or ""), values.get("after"), values.get("turn"))
+
+
+def _strings(values: Any) -> tuple[str, ...]:
+    return tuple(one for one in values if isinstance(one, str)) if isinstance(values, list) else ()
 
 
 def write_session_state(home: MemoryHome, session: str, state: SessionState) -> None:

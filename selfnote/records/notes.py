@@ -42,10 +42,9 @@ _LINE = re.compile(
     + _PIN
     + r")?[ \t\u3000]*)?"
     r"(?P<text>.*)\Z",
-    re.IGNORECASE | re.DOTALL,
+    re.IGNORECASE | re.DOTALL | re.ASCII,
 )
 _STARTS_LIKE_PIN = re.compile(r"\\*" + _PIN)
-_ESCAPED_PIN = re.compile(r"\\(?=\\*" + _PIN + r")")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(\s|\Z)")
 #: Which notes go to the archive first when notes.md is full (A-06).
 _ARCHIVE_ORDER = {"expired": 0, "temp": 1, "stable": 2, "core": 3}
@@ -92,8 +91,8 @@ def parse_note(line: str, number: int = 0) -> Note | None:
         return None
     tier = _TIER_WORDS[found["tier"].lower()] if found["tier"] else "stable"
     text = found["text"].strip()
-    if not found["pin"]:
-        text = _ESCAPED_PIN.sub("", text, count=1) if text.startswith("\\") else text
+    if not found["pin"] and text.startswith("\\") and _STARTS_LIKE_PIN.match(text):
+        text = text[1:]
     on: date | None = None
     problem = None
     if found["date"]:
@@ -230,10 +229,9 @@ class Notes:
             new = file.appended(format_note(note))
             kept, archived = _within_caps(parse_notes(new), config, today)
             added = parse_notes(kept).notes[-1]
-            self._to_archive(new, archived, instant)
             return kept, replace(added, archived=tuple(archived))
 
-        return self._rewrite(change)
+        return self._rewrite(change, leaving=lambda added: added.archived, now=instant)
 
     def edit(self, note: Note | str, text: str, *, now: datetime | None = None) -> Note:
         """Change the wording; the date stays, except that an expired temporary note gets today's (S2-068, S2-072)."""
@@ -263,21 +261,19 @@ class Notes:
 
         def change(file: TextFile) -> tuple[TextFile, Note]:
             found = _find(parse_notes(file), note)
-            self._to_archive(file, [found], instant)
             return file.removed(found.line - 1), found
 
-        return self._rewrite(change)
+        return self._rewrite(change, leaving=lambda found: (found,), now=instant)
 
     def clear(self, *, now: datetime | None = None) -> int:
         """Move every note to the archive (S2-066); lines that are no notes stay. The number moved."""
         instant = require_aware(now or clock())
 
-        def change(file: TextFile) -> tuple[TextFile, int]:
+        def change(file: TextFile) -> tuple[TextFile, tuple[Note, ...]]:
             notes = parse_notes(file).notes
-            self._to_archive(file, notes, instant)
-            return _without(file, notes), len(notes)
+            return _without(file, notes), notes
 
-        return self._rewrite(change)
+        return len(self._rewrite(change, leaving=tuple, now=instant))
 
     # --- one change -------------------------------------------------------------------------------
     def _today(self, now: datetime | None) -> date:
@@ -294,17 +290,24 @@ class Notes:
 
         return self._rewrite(change)
 
-    def _rewrite(self, change: Callable[[TextFile], tuple[TextFile, Result]]) -> Result:
+    def _rewrite(
+        self,
+        change: Callable[[TextFile], tuple[TextFile, Result]],
+        *,
+        leaving: Callable[[Result], Iterable[Note]] = lambda _: (),
+        now: datetime | None = None,
+    ) -> Result:
+        """Change notes.md; notes that leave it go to this month's archive as they stood, just before they leave."""
         if self._read_only:
             raise ReadOnly(f"{self._path} was opened read-only; open_memory(..., read_only=False) may change it")
-        with hold(self._lock):
-            return rewrite(self._path, change)
 
-    def _to_archive(self, file: TextFile, notes: Iterable[Note], now: datetime) -> None:
-        """Append notes to this month's archive as they stood, before they leave notes.md: a crash loses none."""
-        month = self._archive / f"{local_date(now, self._zone()):%Y-%m}.md"
-        for note in notes:
-            append_line(month, file.lines[note.line - 1].raw)
+        def archive(file: TextFile, result: Result) -> None:
+            month = self._archive / f"{local_date(now or clock(), self._zone()):%Y-%m}.md"
+            for note in leaving(result):
+                append_line(month, file.lines[note.line - 1].raw)
+
+        with hold(self._lock):
+            return rewrite(self._path, change, just_before=archive)
 
 
 def _reworded(line: Line, old: Note, new: Note) -> str:
@@ -312,8 +315,17 @@ def _reworded(line: Line, old: Note, new: Note) -> str:
     raw = line.text or ""
     found = _LINE.match(raw)
     same_mark = (old.tier, old.pinned, old.on) == (new.tier, new.pinned, new.on)
-    if found and same_mark and not _STARTS_LIKE_PIN.match(new.text):
-        return raw[: found.start("text")] + new.text
+    if found and same_mark:
+        reworded = raw[: found.start("text")] + new.text
+        back = parse_note(reworded)
+        # A text that begins like a mark of its own would be read as one; our own form keeps it apart.
+        if back is not None and (back.text, back.tier, back.pinned, back.on) == (
+            new.text,
+            new.tier,
+            new.pinned,
+            new.on,
+        ):
+            return reworded
     return format_note(new)
 
 

@@ -113,9 +113,10 @@ def parse_persona(file: TextFile) -> Persona:
     )
     bodies: dict[Part, list[str]] = {part: [] for part in PARTS}
     for section in _sections(file.lines):
-        body = [line.text for line in file.lines[section.start : section.stop] if not over_cap(line)]
-        bodies[section.part].extend(text for text in body if text is not None)
-    l0, l1, l2 = (_strip_blank_lines(bodies[part]) for part in PARTS)
+        lines = (line.text for line in file.lines[section.start : section.stop] if not over_cap(line))
+        if body := _strip_blank_lines([text for text in lines if text is not None]):
+            bodies[section.part].append(body)
+    l0, l1, l2 = ("\n".join(bodies[part]) for part in PARTS)
     return Persona(l0, l1, l2, problems)
 
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from selfnote.errors import Conflict, LimitExceeded
@@ -48,12 +49,19 @@ def read_file(path: Path, *, cap: int = FILE_CAP) -> tuple[bytes, Fingerprint]:
         return b"", None
 
 
-def write_atomic(path: Path, data: bytes, *, mode: int | None = None, expect: object = _ANY) -> Fingerprint:
+def write_atomic(
+    path: Path,
+    data: bytes,
+    *,
+    mode: int | None = None,
+    expect: object = _ANY,
+    just_before: Callable[[], None] | None = None,
+) -> Fingerprint:
     """Replace ``path`` by ``data``: temp file in the same directory, fsync, rename, directory fsync.
 
     The mode of an existing file is kept; a new one gets ``mode`` (default 644). A symbolic link stays a link: what it
     points at is replaced. With ``expect`` the fingerprint is compared again just before the rename, since the
-    owner's editor takes no lock.
+    owner's editor takes no lock. ``just_before`` runs once it is known that the rename will happen.
 
     Raises
     ------
@@ -74,6 +82,8 @@ def write_atomic(path: Path, data: bytes, *, mode: int | None = None, expect: ob
                 os.fchmod(stream.fileno(), wanted)
             written = fingerprint_of(stream.fileno())
         _require_unchanged(target, expect)
+        if just_before is not None:
+            just_before()
         temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -104,6 +104,7 @@ def _scan_members(raw: str) -> _Members:
     before = at + 1
     at = _skip(raw, before)
     if raw[at : at + 1] == "}":
+        _require_end(raw, at + 1)
         return _Members(spans, before, "", "")
     while True:
         lead = raw[before:at]
@@ -118,11 +119,17 @@ def _scan_members(raw: str) -> _Members:
         spans[key] = (start, stop)
         at = _skip(raw, stop)
         if raw[at : at + 1] == "}":
+            _require_end(raw, at + 1)
             return _Members(spans, stop, lead, raw[colon + 1 : start])
         if raw[at : at + 1] != ",":
             raise ValueError("not a JSON object")
         before = at + 1
         at = _skip(raw, before)
+
+
+def _require_end(raw: str, at: int) -> None:
+    if _skip(raw, at) != len(raw):
+        raise ValueError("something follows the JSON object")
 
 
 def extend_array(raw: str | None, added: Sequence[Any], *, changed: Callable[[Any], Mapping[str, Any] | None]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -16,12 +17,18 @@ Result = TypeVar("Result")
 ATTEMPTS = 8
 
 
-def rewrite(path: Path, change: Callable[[TextFile], tuple[TextFile, Result]], *, mode: int | None = None) -> Result:
+def rewrite(
+    path: Path,
+    change: Callable[[TextFile], tuple[TextFile, Result]],
+    *,
+    just_before: Callable[[TextFile, Result], None] | None = None,
+) -> Result:
     """Apply ``change`` to the file as it is now and write it atomically; call with its lock held.
 
     ``change`` gets the file just read and returns the new one with a result; returning the same bytes writes nothing.
     When another program (the owner's editor takes no lock) changed the file in between, ``change`` is applied again to
-    what is there then, so neither is lost (COMPLAINTS 1).
+    what is there then, so neither is lost (COMPLAINTS 1). ``just_before`` gets the old file and the result
+    when the new file is about to take its place: what must be safe elsewhere first goes there, once.
 
     Raises
     ------
@@ -36,7 +43,12 @@ def rewrite(path: Path, change: Callable[[TextFile], tuple[TextFile, Result]], *
         if data == before.data:
             return result
         try:
-            write_atomic(path, data, mode=mode, expect=before.fingerprint)
+            write_atomic(
+                path,
+                data,
+                expect=before.fingerprint,
+                just_before=functools.partial(just_before, before, result) if just_before is not None else None,
+            )
         except Drift:
             continue
         return result

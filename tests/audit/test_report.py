@@ -159,3 +159,29 @@ def test_what_the_owner_reads_is_said_in_both_languages(table: dict[str, dict[st
     for key in table["zh"]:
         blanks = [{name for _, name, _, _ in string.Formatter().parse(table[tongue][key]) if name} for tongue in table]
         assert blanks[0] == blanks[1], key
+
+
+def test_the_audit_shows_the_characters_really_injected_and_by_segment(memory: selfnote.Memory):
+    """S2-223."""
+    approve(memory, WORDS[0])
+    report = memory.audit(now=NOW)
+    used = {name: segment.used for name, segment in report.injection.segments.items()}
+    assert used["conclusions"] == len(WORDS[0])
+    text = render_text(report)
+    assert f"{len(WORDS[0])} / 90" in text
+    assert f"合计 {sum(used.values())} / 1000 字" in text
+
+
+def test_without_word_of_delegation_the_text_is_given(home: Path, memory: selfnote.Memory):
+    """S2-225, S2-226: over-inject rather than miss; the session's header is what tells."""
+    from selfnote.sessions.log import Header
+
+    approve(memory, WORDS[0])
+    assert WORDS[0] in selfnote.compose_injection(home, session="s", now=NOW)
+    headers = (
+        {"id": "s"},
+        {"id": "s", "parentSession": "p"},
+        {"id": "s", "origin": "subagent"},
+        {"id": "s", "delegationDepth": 1},
+    )
+    assert [Header.from_mapping(one).delegated for one in headers] == [False, False, True, True]

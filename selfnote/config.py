@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,7 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from selfnote.errors import Conflict, LimitExceeded, ReadOnly
 from selfnote.phrases import CHINESE, OLD_DEFAULT_HEADERS, PHRASES, Phrases
-from selfnote.storage.jsonl import patch_object
+from selfnote.storage.jsonl import RawJson, members, patch_object
 from selfnote.storage.lines import BOM, Line, TextFile, read_text_file
 from selfnote.storage.locks import hold
 from selfnote.storage.rewrite import rewrite
@@ -210,7 +211,8 @@ class ConfigStore:
             raise LimitExceeded(f"no setting is called {', '.join(unknown)}; there are {names}")
 
         def change(file: TextFile) -> tuple[TextFile, Config]:
-            text = _text_of(file) if file.lines else "{}\n"
+            text = _text_of(file)
+            text = text if text.strip() else "{}\n"
             current, _ = parse_config(text)
             if expect is not None and current.revision != expect:
                 raise Conflict(
@@ -219,7 +221,7 @@ class ConfigStore:
                 )
             values = _validated(changes)
             try:
-                patched = patch_object(text, values)
+                patched = patch_object(text, _within(members(text), values))
             except (ValueError, RecursionError) as error:
                 raise Conflict(f"{self._path} is not a JSON object ({error}); mend it by hand first") from error
             body = patched.encode("utf-8", "surrogateescape")
@@ -239,6 +241,14 @@ def _validated(changes: dict[str, Any]) -> dict[str, Any]:
         raise LimitExceeded(f"{found}; nothing was written") from error
     values = model.model_dump(by_alias=True, mode="json")
     return {to_camel(name): values[to_camel(name)] for name in changes}
+
+
+def _within(stored: Mapping[str, str], values: dict[str, Any]) -> dict[str, Any]:
+    """The changes, those inside ``thresholds`` set in the stored object so that its other keys stay."""
+    inner, raw = values.get("thresholds"), stored.get("thresholds", "")
+    if not isinstance(inner, dict) or not raw.startswith("{"):
+        return values
+    return {**values, "thresholds": RawJson(patch_object(raw, inner))}
 
 
 def _text_of(file: TextFile) -> str:

@@ -12,7 +12,7 @@ ELLIPSIS = "…"
 
 _LINE_ENDS = re.compile("\r\n|[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 #: Not printable, or able to hide or reorder text: control, bidi, zero-width, tag, filler and variation characters,
-#: lone surrogates and noncharacters. U+FE0F (VS16) stays; U+200D (ZWJ) is judged by its neighbours.
+#: lone surrogates and noncharacters. U+FE0F (VS16) and U+200D (ZWJ) are judged by their neighbours.
 _DROPPED = (
     "\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
@@ -21,7 +21,8 @@ _DROPPED = (
 _DROP = re.compile(f"[{_DROPPED}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ZWJ = "\u200d"
-_SUSPECT = re.compile(f"[{_DROPPED}\u200d\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+_VS16 = "\ufe0f"
+_SUSPECT = re.compile(f"[{_DROPPED}\u200d\ufe0f\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 #: A double brace is a template to the harness and fails the turn (HARNESS "Failure behaviour").
 _DOUBLE_OPEN = re.compile(r"\{\{")
 _DOUBLE_CLOSE = re.compile(r"\}\}")
@@ -36,7 +37,7 @@ def safe(text: str) -> str:
     frame, names and doorplates lose their force (DESIGN "The injected text", COMPLAINTS 57-59, 63).
     """
     if _SUSPECT.search(text):
-        text = _keep_emoji_joiners(_DROP.sub("", _LINE_ENDS.sub(" ", text)))
+        text = _keep_emoji_marks(_DROP.sub("", _LINE_ENDS.sub(" ", text)))
     if "{{" in text:
         text = _DOUBLE_OPEN.sub("{｛", text)
     if "}}" in text:
@@ -62,17 +63,21 @@ def _disarm(text: str) -> str:
         text = changed
 
 
-def _keep_emoji_joiners(text: str) -> str:
-    """``text`` without the zero-width joiners that join no emoji."""
-    if _ZWJ not in text:
+def _keep_emoji_marks(text: str) -> str:
+    """``text`` without the joiners (ZWJ) that join no emoji and the selectors (VS16) that follow none."""
+    if _ZWJ not in text and _VS16 not in text:
         return text
-    import regex  # only text with a joiner in it pays for this import
+    import regex  # only text with such a mark in it pays for this import
 
-    joins = regex.compile(
-        r"(?<=\p{Extended_Pictographic}[\p{Emoji_Modifier}\uFE0F]{0,2})\u200d(?=\p{Extended_Pictographic})"
+    useless = regex.compile(
+        r"(?<!\p{Extended_Pictographic}[\p{Emoji_Modifier}\uFE0F]{0,2})\u200d|\u200d(?!\p{Extended_Pictographic})"
+        r"|(?<!\p{Emoji})\uFE0F"
     )
-    kept = {found.start() for found in joins.finditer(text)}
-    return "".join(char for at, char in enumerate(text) if char != _ZWJ or at in kept)
+    while True:
+        kept = useless.sub("", text)
+        if kept == text:
+            return kept
+        text = kept
 
 
 def is_printable(text: str) -> bool:

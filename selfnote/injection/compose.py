@@ -34,6 +34,7 @@ from selfnote.records.ledger import (
     write_heartbeat,
     write_session_state,
 )
+from selfnote.storage.atomic import remove_leftovers
 from selfnote.storage.fingerprints import Fingerprint, fingerprint
 from selfnote.storage.jsonl import encode
 from selfnote.storage.locks import COMPOSE_WAIT, hold
@@ -307,6 +308,8 @@ class Composer:
         since = now if kept is None or new_hour else kept.since
         candidates = sort_candidates(snapshot.competing, config, limits, now)
         choice = choose(candidates, limits, basis=basis, since=since)
+        for path in (self.home.rotation, self.home.sessions_injected):
+            remove_leftovers(path)
         write_choice(self.home, choice)
         return choice, new_hour
 

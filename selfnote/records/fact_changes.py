@@ -68,9 +68,9 @@ class Draft:
 
     def add(self, fact: Fact) -> Fact:
         """Add a new fact at the end of the file."""
-        self.facts[fact.id] = fact
         self.added.append(fact.id)
-        return fact
+        self.facts[fact.id] = fact.model_copy(update={"line": len(self.parsed.file.lines) + len(self.added)})
+        return self.facts[fact.id]
 
     def written(self) -> TextFile:
         """The file with the changed lines patched and the new ones appended."""

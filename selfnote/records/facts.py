@@ -147,6 +147,7 @@ class Facts:
         LimitExceeded
             When nothing printable is in ``text``, or the line would be over 1 MB.
         """
+        source = source.strip() if isinstance(source, str) else source
         parse_source(source)
         wanted = Fact(
             id="f-",

@@ -248,7 +248,7 @@ class Notes:
         today = self._today(now)
         return self._change(
             note,
-            lambda old: old if old.tier == tier else replace(old, tier=tier, on=today if tier == "temp" else old.on),
+            lambda old: replace(old, tier=tier, on=today if tier == "temp" else old.on),
         )
 
     def pin(self, note: Note | str, pinned: bool = True) -> Note:
@@ -326,7 +326,10 @@ def _reworded(line: Line, old: Note, new: Note) -> str:
             new.on,
         ):
             return reworded
-    return format_note(new)
+    plain = format_note(new)
+    # A date that is no calendar day is still what the owner wrote there.
+    odd = found["date"] if found and found["date"] and new.on is None else None
+    return plain.replace("- ", f"- {odd} ", 1) if odd else plain
 
 
 def _find(parsed: NoteFile, note: Note | str) -> Note:

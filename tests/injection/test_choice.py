@@ -360,6 +360,16 @@ def test_floor_reserves_what_the_temps_that_fit_really_use(homes, build, inject)
     assert [one.text[0] for one in inject().segments["notes"].entries] == ["临", "暂"]
 
 
+@pytest.mark.parametrize(
+    ("stable", "temp", "inside"),
+    [(151, 50, "临"), (150, 50, "稳临"), (151, 51, "稳"), (151, 49, "稳临"), (152, 49, "临")],
+)
+def test_floor_is_a_quarter_to_the_last_code_point(homes, build, inject, stable, temp, inside):
+    """DESIGN Notes: floor = budget//4 = 50 of 200: a temp of 50 is reserved for, one of 51 is not; S2-118."""
+    build(notes=[homes.Note("稳" * stable), homes.Note("临" * temp, "temp", on=date(2026, 2, 21))])
+    assert "".join(one.text[0] for one in inject().segments["notes"].entries) == inside
+
+
 def test_an_unused_floor_goes_back_to_the_stables(homes, build, inject):
     """S2-118, DESIGN Notes: no live temp fits the floor, so nothing is reserved; "the reserve is not bound to them"."""
     note = homes.Note

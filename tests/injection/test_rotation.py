@@ -148,8 +148,19 @@ def test_the_due_share_is_a_quarter_raised_to_fit_the_first_due(build, fact, hom
     assert sorted(one.id for one in found.segments["env"].entries) == ["f-d0", "f-d1", "f-hot"]
 
 
+@pytest.mark.parametrize(("length", "inside"), [(114, "f-cold"), (115, "f-hot")])
+def test_only_a_text_under_half_is_due(build, fact, home, now, length, inside):
+    """DESIGN Env: only texts < budget//2 are due; one of exactly half waits for its heat, and is told why."""
+    hot = fact("f-hot", "热" * 200, channel="env", hitCount=400, importance=3, lastHit="2026-02-28T00:00:00.000Z")
+    build(facts=[fact("f-cold", "冷" * length, channel="env", importance=0), hot])
+    segment = selfnote.assemble_injection(selfnote.open_memory(home), now=now).segments["env"]
+    assert [one.id for one in segment.entries] == [inside]
+    if inside == "f-hot":
+        assert [one.reason for one in segment.squeezed] == ["longer than half the segment"]
+
+
 def test_never_injected_goes_before_oldest_then_id(build, fact, home, now):
-    """DESIGN Env: due order: never injected, then oldest lastHit, then id; one of exactly half is not due."""
+    """DESIGN Env: due order: never injected, then oldest lastHit, then id."""
     build(
         facts=[
             fact("f-4", "丁" * 55, channel="env", lastHit="2026-01-05T00:00:00.000Z", hitCount=9),

@@ -34,8 +34,15 @@ def run(*command: str, cwd: Path = REPOSITORY, **variables: str) -> None:
 
 
 def run_reliability() -> None:
-    """The long form of the tests that kill real processes."""
-    run(sys.executable, "-m", "pytest", "-m", "reliability", "-p", "no:randomly", SELFNOTE_LONG="1")
+    """The long form of the tests that kill real writers and let many write at once."""
+    run(
+        sys.executable,
+        "-m",
+        "pytest",
+        "tests/storage/test_killed_writers.py",
+        "tests/storage/test_many_writers.py",
+        SELFNOTE_KILLS="400",
+    )
 
 
 def run_wheel() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from selfnote.sessions.frames import scan_frames
+
 ROOT = Path(__file__).resolve().parents[2]
 KIT = ROOT.parent / "shared" / "kit" / "harness"
 DEMO = ROOT / "data-fixtures" / "demo-home" / "sessions"
@@ -111,11 +113,46 @@ def scratch(tmp_path_factory):
     return Maker(tmp_path_factory.mktemp("logs"))
 
 
+def _flip(data, place):
+    return data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]
+
+
+#: How the kit's damaged copies were made: the whole log and where its frames start and end -> the damaged bytes.
+DAMAGES = {
+    "torn-mid-last-frame": lambda data, at: data[: (at[-2] + at[-1]) // 2],
+    "torn-mid-middle-then-nothing": lambda data, at: data[: sum(at[(len(at) - 1) // 2 : (len(at) - 1) // 2 + 2]) // 2],
+    "torn-3-bytes-of-last-frame": lambda data, at: data[: at[-2] + 3],
+    "torn-in-header-frame": lambda data, at: data[: at[1] // 2],
+    "clean-prefix": lambda data, at: data[: at[-2]],
+    "corrupt-byte-in-middle-frame": lambda data, at: _flip(
+        data, sum(at[(len(at) - 1) // 2 : (len(at) - 1) // 2 + 2]) // 2
+    ),
+    "bad-checksum-last-frame": lambda data, at: _flip(data, at[-1] - 1),
+    "trailing-garbage": lambda data, at: data + b"garbage!",
+    "empty-file": lambda data, at: b"",
+}
+
+
 @pytest.fixture(scope="session")
-def find_corpus():
-    """The log of a corpus session by the beginning of its folder's name; skips the test when it is not there."""
+def find_corpus(tmp_path_factory):
+    """The log of a corpus session by the beginning of its folder's name.
+
+    Without the kit: the copy in the demo memory, its damaged forms made anew; only the 10 MB log skips the test.
+    """
+
+    def damaged(beginning, case):
+        whole = next(path for path in DEMO.rglob("session.jsonl.zstd") if path.parent.name.startswith(beginning))
+        data = whole.read_bytes()
+        scan = scan_frames(data)
+        path = tmp_path_factory.mktemp(case) / whole.parent.name / whole.name
+        path.parent.mkdir()
+        path.write_bytes(DAMAGES[case](data, [*scan.starts, scan.end]))
+        return path
 
     def find(beginning, *, part="corpus/sessions"):
+        case = part.removeprefix("corpus/torn/")
+        if case in DAMAGES and not (KIT / part).is_dir():
+            return damaged(beginning, case)
         for root in (KIT / part, DEMO if part.startswith("corpus/sessions") else KIT / part):
             for path in sorted(root.rglob("session.jsonl*")) if root.is_dir() else []:
                 if path.parent.name.startswith(beginning):

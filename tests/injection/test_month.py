@@ -365,7 +365,7 @@ def test_a_month_of_turns_keeps_every_rule(home, homes, oracle, seed, days):
         if world.spec.config.get("injectionEnabled", True) is False and world.random.random() < 0.5:
             world._off("")
         session = world.random.choice(["a", "a", "b", "c"])
-        if world.random.random() < 0.08:
+        if world.random.random() < 0.15:
             world.compaction(session)
         if world.random.random() < 0.03:
             forget_composers()

@@ -128,8 +128,8 @@ DAMAGES = {
         data, sum(at[(len(at) - 1) // 2 : (len(at) - 1) // 2 + 2]) // 2
     ),
     "bad-checksum-last-frame": lambda data, at: _flip(data, at[-1] - 1),
-    "trailing-garbage": lambda data, at: data + b"garbage!",
-    "empty-file": lambda data, at: b"",
+    "trailing-garbage": lambda data, _: data + b"garbage!",
+    "empty-file": lambda *_: b"",
 }
 
 

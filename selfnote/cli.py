@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from selfnote.memory import Memory
-    from selfnote.sessions.log import Event, Message, SessionLog
+    from selfnote.sessions.log import SessionLog
+    from selfnote.sessions.model import Event, Message
 
 USAGE_ERROR = 2
 FINDINGS_FOUND = 1

@@ -6,7 +6,6 @@ Only this module imports msgspec; it is imported on the first session read (PERF
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -15,7 +14,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from selfnote.sessions.log import (
+from selfnote.sessions.decoding import decode_data, replace_lone_surrogates
+from selfnote.sessions.model import (
     EARLIEST_TIME,
     LATEST_TIME,
     Event,
@@ -41,11 +41,6 @@ PACKED: Final[dict[str, tuple[str, str]]] = {
 
 _ABSENT = -1
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError)
-#: An escape of a JSON string: a whole surrogate pair, half of one, or any other.
-_ESCAPES = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
 
 
 class Envelope(Struct, gc=False):
@@ -97,7 +92,6 @@ _ASSISTANT_DATA = msgspec.json.Decoder(_AssistantData)
 _PACKED_STEPS = msgspec.json.Decoder(_PackedSteps)
 _PACKED_PIECES = msgspec.json.Decoder(_PackedPieces)
 _STRING = msgspec.json.Decoder(str)
-_ANY = msgspec.json.Decoder()
 
 #: One line that holds events: the envelope, the seq of its first event, how many it holds, its line number.
 Row = tuple[Envelope, int, int, int]
@@ -460,27 +454,6 @@ def unpack(row: Row) -> Iterator[Event]:
             surface_op=None,
             content={"turn": data.get("turn"), "step": data.get("step"), "chunk": chunk},
         )
-
-
-def decode_data(raw: bytes) -> Any:
-    """JSON as Python values; half a surrogate pair and bytes that are no UTF-8 read as U+FFFD."""
-    if not raw:
-        return None
-    try:
-        return _ANY.decode(raw)
-    except _UNREADABLE:
-        pass
-    try:
-        return json.loads(replace_lone_surrogates(raw).decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return None
-
-
-def replace_lone_surrogates(line: bytes) -> bytes:
-    r"""The JSON text with each ``\ud83d`` that has no partner as ``\ufffd``; unchanged when none is."""
-    if b"\\ud" not in line and b"\\uD" not in line:
-        return line
-    return _ESCAPES.sub(lambda match: rb"\ufffd" if match.group(1) else match.group(0), line)
 
 
 def _read_loose_envelope(fields: dict[str, Any]) -> Envelope:

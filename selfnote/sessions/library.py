@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from selfnote.errors import NotFound
 from selfnote.home import MemoryHome
-from selfnote.sessions.log import Problem
+from selfnote.sessions.model import Problem
 
 if TYPE_CHECKING:
     from selfnote.sessions.log import SessionLog

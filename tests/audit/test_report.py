@@ -174,7 +174,7 @@ def test_the_audit_shows_the_characters_really_injected_and_by_segment(memory: s
 
 def test_without_word_of_delegation_the_text_is_given(home: Path, memory: selfnote.Memory):
     """S2-225, S2-226: over-inject rather than miss; the session's header is what tells."""
-    from selfnote.sessions.log import Header
+    from selfnote.sessions.model import Header
 
     approve(memory, WORDS[0])
     assert WORDS[0] in selfnote.compose_injection(home, session="s", now=NOW)

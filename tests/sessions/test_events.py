@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfnote.sessions import events
-from selfnote.sessions.log import Header, Problems, SessionLog
+from selfnote.sessions.log import SessionLog
+from selfnote.sessions.model import Header, Problems
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -390,7 +390,9 @@ def test_a_month_of_turns_keeps_every_rule(home, homes, oracle, seed, days):
     reached = [one for one, count in world.rotations.items() if count >= most]
     assert reached
     assert set(reached) <= world.entered
-    assert world.seen["causes"] >= {"start", "edit", "config", "rotation", "refill", None}
+    # In a week so full of edits every hour may turn beside one, which is then the recorded cause.
+    often = {"start", "edit", "config", "refill", None}
+    assert world.seen["causes"] >= (often | {"rotation"} if days >= 30 else often)
     assert world.seen["held"]
     assert world.seen["refills"]
     assert world.seen["off"]

@@ -81,6 +81,21 @@ class MemoryHome:
         return self.selfnote / "corrections.jsonl"
 
     @cached_property
+    def corrections_watermark(self) -> Path:
+        """corrections.watermark.json: from which message evidence starts (S2-148)."""
+        return self.selfnote / "corrections.watermark.json"
+
+    @cached_property
+    def persona_evidence(self) -> Path:
+        """persona.evidence.json: what was observed of each rule (S2-143)."""
+        return self.selfnote / "persona.evidence.json"
+
+    @cached_property
+    def persona_reads(self) -> Path:
+        """persona.reads.json: how often L2 was fetched, and when last (S2-142)."""
+        return self.selfnote / "persona.reads.json"
+
+    @cached_property
     def persona_pending(self) -> Path:
         """persona.pending.json: the journal of a persona save in progress (S2-144)."""
         return self.selfnote / "persona.pending.json"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
@@ -14,18 +17,23 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from selfnote import __version__
-from selfnote.errors import NotFound, SelfnoteError
+from selfnote.errors import Conflict, NotFound, SelfnoteError
+from selfnote.records.facts import ItemResult
 from selfnote.times import clock, format_instant, local_time, parse_instant
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from selfnote.memory import Memory
+    from selfnote.records.facts import Facts
+    from selfnote.records.notes import Note
     from selfnote.sessions.log import SessionLog
     from selfnote.sessions.model import Event, Message
 
 USAGE_ERROR = 2
 FINDINGS_FOUND = 1
+#: Some items of a bulk act were refused; the others were done.
+REFUSED = 1
 
 app = typer.Typer(
     name="selfnote",
@@ -43,6 +51,14 @@ class FailOn(StrEnum):
 
     NOTHING = "nothing"
     FINDINGS = "findings"
+
+
+class TierName(StrEnum):
+    """The tiers of a note."""
+
+    CORE = "core"
+    STABLE = "stable"
+    TEMP = "temp"
 
 
 class Language(StrEnum):
@@ -286,11 +302,250 @@ def _show_event(
         typer.echo(_visible(json.dumps(event.data, ensure_ascii=False, indent=2)))
 
 
+# --- deciding -------------------------------------------------------------------------------------
+IdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="One or more ids.")]
+
+
+@app.command()
+def candidates(home: HomeOption = None, *, as_json: JsonOption = False, lang: LanguageOption = None) -> None:
+    """List the candidates that wait for you: flagged first, then most often heard, then oldest.
+
+    Example: selfnote candidates --json
+    """
+    from selfnote.audit.text_report import candidate_table
+    from selfnote.records.fact_lines import waiting_order
+
+    memory = _open(home)
+    waiting = waiting_order(memory.facts.candidates())
+    if as_json:
+        _print_json([fact.model_dump(mode="json", by_alias=True) | {"revision": fact.revision} for fact in waiting])
+    else:
+        _show(candidate_table(waiting, _language(lang, memory), limit=None))
+
+
+@app.command()
+def approve(
+    identifiers: IdsArgument,
+    home: HomeOption = None,
+    *,
+    replaces: Annotated[str | None, typer.Option(metavar="ID", help="The fact to retire in the same act.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Approve candidates: from the next turn on they may be injected.
+
+    Example: selfnote approve f-3fa9c1d2e4b5 --replaces f-0c1d2e3f4a5b
+    """
+    if replaces is not None and len(identifiers) != 1:
+        raise typer.BadParameter("one fact replaces one other; name a single ID", param_hint="--replaces")
+    _decide(home, lambda facts: facts.approve(identifiers, via="cli", replaces=replaces), as_json=as_json)
+
+
+@app.command()
+def retire(identifiers: IdsArgument, home: HomeOption = None, *, as_json: JsonOption = False) -> None:
+    """Retire candidates or approved facts: they stay in the store for the record, and are not injected.
+
+    Example: selfnote retire f-3fa9c1d2e4b5 f-0c1d2e3f4a5b
+    """
+    _decide(home, lambda facts: facts.retire(identifiers, via="cli"), as_json=as_json)
+
+
+@app.command()
+def undo(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="A fact's id.")],
+    home: HomeOption = None,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Take back the last approval or retirement of a fact; what it replaced comes back too.
+
+    Example: selfnote undo f-3fa9c1d2e4b5
+    """
+    _decide(home, lambda facts: [ItemResult(identifier, facts.undo(identifier, via="cli"))], as_json=as_json)
+
+
+def _decide(home: Path | None, act: Callable[[Facts], Any], *, as_json: bool) -> None:
+    """Run an owner's act and tell, item by item, what became of it; exit with 1 when an item was refused."""
+    results: list[ItemResult] = act(_open(home, read_only=False).facts)
+    if as_json:
+        _print_json(
+            [
+                {"id": one.id, "ok": one.ok, "status": one.fact.status if one.fact else None}
+                | ({} if one.error is None else {"error": str(one.error)})
+                for one in results
+            ]
+        )
+    else:
+        for one in results:
+            typer.echo(f"{one.id}: {one.error or (one.fact.status if one.fact else '')}", err=not one.ok)
+    if not all(one.ok for one in results):
+        raise typer.Exit(REFUSED)
+
+
+# --- notes ----------------------------------------------------------------------------------------
+note_app = typer.Typer(help="The agent's notes about itself.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(note_app, name="note")
+NoteArgument = Annotated[str, typer.Argument(metavar="ID", help="A note's id, as `selfnote note list` shows it.")]
+
+
+@note_app.command("list")
+def list_notes(home: HomeOption = None, *, as_json: JsonOption = False, lang: LanguageOption = None) -> None:
+    """List the notes with their tier, pin, date and whether they have expired.
+
+    Example: selfnote note list --json
+    """
+    from selfnote.audit.text_report import note_table
+    from selfnote.records.notes import is_expired
+    from selfnote.times import local_date
+
+    memory = _open(home)
+    config, today = memory.config.load(), local_date(clock(), memory.zone())
+    rows = [(note, is_expired(note, today, config.temp_ttl_days)) for note in memory.notes.list()]
+    if as_json:
+        _print_json([_note_json(note) | {"expired": expired} for note, expired in rows])
+    else:
+        _show(note_table(rows, _language(lang, memory)))
+
+
+@note_app.command("add")
+def add_note(
+    text: Annotated[str, typer.Argument(help="One to three sentences, in the first person of the agent.")],
+    home: HomeOption = None,
+    *,
+    tier: Annotated[TierName, typer.Option(help="core, stable or temp.")] = TierName.STABLE,
+    pinned: Annotated[bool, typer.Option("--pinned", help="First within its tier.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one note.
+
+    Example: selfnote note add "我先跑测试，再说好了" --tier stable
+    """
+    _tell_note(_open(home, read_only=False).notes.add(text, tier=tier.value, pinned=pinned), as_json=as_json)
+
+
+@note_app.command("edit")
+def edit_note(identifier: NoteArgument, text: str, home: HomeOption = None, *, as_json: JsonOption = False) -> None:
+    """Reword a note; its date stays, but for an expired temporary one.
+
+    Example: selfnote note edit n-256efe98701a "我先跑测试"
+    """
+    _tell_note(_open(home, read_only=False).notes.edit(identifier, text), as_json=as_json)
+
+
+@note_app.command("retier")
+def retier_note(
+    identifier: NoteArgument, tier: TierName, home: HomeOption = None, *, as_json: JsonOption = False
+) -> None:
+    """Move a note to another tier.
+
+    Example: selfnote note retier n-256efe98701a stable
+    """
+    _tell_note(_open(home, read_only=False).notes.retier(identifier, tier.value), as_json=as_json)
+
+
+@note_app.command("pin")
+def pin_note(
+    identifier: NoteArgument,
+    home: HomeOption = None,
+    *,
+    off: Annotated[bool, typer.Option("--off", help="Unpin it.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Pin a note within its tier; pinning many equals pinning none.
+
+    Example: selfnote note pin n-256efe98701a
+    """
+    _tell_note(_open(home, read_only=False).notes.pin(identifier, not off), as_json=as_json)
+
+
+@note_app.command("delete")
+def delete_note(identifier: NoteArgument, home: HomeOption = None, *, as_json: JsonOption = False) -> None:
+    """Move a note to the archive.
+
+    Example: selfnote note delete n-256efe98701a
+    """
+    _tell_note(_open(home, read_only=False).notes.delete(identifier), as_json=as_json)
+
+
+def _note_json(note: Note) -> dict[str, Any]:
+    return {
+        "id": note.id,
+        "text": note.text,
+        "tier": note.tier,
+        "pinned": note.pinned,
+        "on": note.on.isoformat() if note.on else None,
+        "line": note.line,
+        "revision": note.revision,
+        "archived": [one.id for one in note.archived],
+    }
+
+
+def _tell_note(note: Note, *, as_json: bool) -> None:
+    if as_json:
+        _print_json(_note_json(note))
+        return
+    from selfnote.records.notes import format_note
+
+    typer.echo(f"{note.id}  {format_note(note)}")
+    for one in note.archived:
+        typer.echo(f"to the archive, notes.md being full: {one.text}", err=True)
+
+
+# --- persona --------------------------------------------------------------------------------------
+persona_app = typer.Typer(help="The persona you wrote.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(persona_app, name="persona")
+
+
+@persona_app.command("show")
+def show_persona(home: HomeOption = None, *, as_json: JsonOption = False) -> None:
+    """Show the three parts and how much of their limits they take.
+
+    Example: selfnote persona show --json
+    """
+    from selfnote.config import L0_L1_LIMIT, L0_LIMIT
+    from selfnote.records.persona import count_chars
+
+    persona = _open(home).persona.load()
+    l0 = count_chars(persona.l0)
+    if as_json:
+        parts = {"l0": persona.l0, "l1": persona.l1, "l2": persona.l2}
+        _print_json(parts | {"l0Chars": l0, "l0L1Chars": persona.chars, "revision": persona.revision})
+        return
+    for name, text in (("L0", persona.l0), ("L1", persona.l1), ("L2", persona.l2)):
+        typer.echo(f"# {name}\n{text}\n")
+    typer.echo(f"L0 {l0} / {L0_LIMIT}, L0 + L1 {persona.chars} / {L0_L1_LIMIT} characters")
+
+
+@persona_app.command("edit")
+def edit_persona(home: HomeOption = None) -> None:
+    """Open the persona in $VISUAL or $EDITOR; what is over a limit is refused with the count, and nothing is lost.
+
+    Example: EDITOR=nano selfnote persona edit
+    """
+    from selfnote.records.persona import HEADINGS, PARTS, parse_persona
+    from selfnote.storage.lines import read_text_file
+
+    memory = _open(home, read_only=False)
+    before = memory.persona.load()
+    with tempfile.NamedTemporaryFile("w", suffix=".md", delete=False, encoding="utf-8") as draft:
+        draft.write("\n".join(f"{HEADINGS[part]}\n{getattr(before, part)}\n" for part in PARTS))
+    path = Path(draft.name)
+    command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    if subprocess.run([*command, str(path)], check=False).returncode != 0:  # noqa: S603 - the editor the owner chose
+        raise Conflict(f"the editor {command[0]} failed; nothing was saved, your draft is in {path}")
+    wanted = parse_persona(read_text_file(path))
+    try:
+        saved = memory.persona.save(l0=wanted.l0, l1=wanted.l1, l2=wanted.l2, expect=before.revision)
+    except SelfnoteError as error:
+        raise type(error)(f"{error}\nYour draft is kept in {path}") from error
+    path.unlink()
+    typer.echo("nothing changed" if saved.revision == before.revision else "saved; it shows from the next turn on")
+
+
 # --- the edges ------------------------------------------------------------------------------------
-def _open(home: Path | None) -> Memory:
+def _open(home: Path | None, *, read_only: bool = True) -> Memory:
     from selfnote import open_memory
 
-    memory = open_memory(home, read_only=True)
+    memory = open_memory(home, read_only=read_only)
     root = memory.home.root
     if root.exists() and not root.is_dir():
         raise NotFound(f"{root} is a file; name the .dsh directory")

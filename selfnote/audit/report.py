@@ -14,7 +14,7 @@ from selfnote.injection.assemble import HasHome, Injection, Snapshot, assemble, 
 from selfnote.injection.explain import Attribution, attribute
 from selfnote.injection.segments import LONGER_THAN_HALF, LONGER_THAN_SEGMENT, NOTHING_PRINTABLE
 from selfnote.phrases import FINDINGS, REASON_LABELS
-from selfnote.records.fact_lines import Fact
+from selfnote.records.fact_lines import Fact, waiting_order
 from selfnote.records.ledger import read_hits, read_seen
 from selfnote.records.notes import is_expired
 from selfnote.storage.fingerprints import fingerprint
@@ -102,9 +102,8 @@ class Report:
 
     @property
     def candidates(self) -> list[Fact]:
-        """The facts that wait for the owner: most often heard first, then oldest."""
-        waiting = [fact for fact in self.facts if fact.status == "candidate"]
-        return sorted(waiting, key=lambda fact: (-fact.occurrences, fact.line))
+        """The facts that wait for the owner: flagged first, then most often heard, then oldest."""
+        return waiting_order(fact for fact in self.facts if fact.status == "candidate")
 
     @property
     def states(self) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
 
 from rich.console import Console, Group, RenderableType
@@ -15,6 +15,8 @@ from selfnote.config import SEGMENTS, TOTAL_BUDGET
 from selfnote.injection.assemble import Injection
 from selfnote.phrases import ATTRIBUTION_LABELS, REASON_LABELS, REPORT, SEGMENT_LABELS
 from selfnote.records.fact_lines import REASON_LABELS as TRIGGER_LABELS
+from selfnote.records.fact_lines import Fact
+from selfnote.records.notes import PIN, TIER_LABELS, Note
 from selfnote.times import local_time
 
 _BAR = 30
@@ -155,20 +157,48 @@ def _conflicts(report: Report, language: str) -> list[RenderableType]:
 
 
 def _candidates(report: Report, language: str) -> list[RenderableType]:
-    words = REPORT[language]
     waiting = report.candidates
     if not waiting:
         return []
+    return [candidate_table(waiting, language), *_more(len(waiting), REPORT[language]), Text()]
+
+
+def candidate_table(waiting: Sequence[Fact], language: str, *, limit: int | None = ROWS) -> Table:
+    """The candidates that wait, at most ``limit`` of them."""
+    words = REPORT[language]
     table = _table(words["candidates"].format(n=len(waiting)))
     table.add_column(words["id"], no_wrap=True)
     table.add_column(words["occurrences"], justify="right", no_wrap=True)
     table.add_column(words["reason"], no_wrap=True)
     table.add_column(words["source"], no_wrap=True, overflow="ellipsis", max_width=24)
     table.add_column(words["text"], no_wrap=True, overflow="ellipsis", ratio=1)
-    for fact in waiting[:ROWS]:
+    for fact in waiting[:limit]:
         reason = (TRIGGER_LABELS[fact.reason] if language == "zh" else fact.reason) if fact.reason else ""
-        table.add_row(fact.id, words["times"].format(n=fact.occurrences), reason, Text(fact.source), Text(fact.text))
-    return [table, *_more(len(waiting), words), Text()]
+        text = Text("⚑ " + ", ".join(fact.flags) + "  ", style="bold red") if fact.flags else Text()
+        table.add_row(
+            fact.id,
+            words["times"].format(n=fact.occurrences),
+            reason,
+            Text(fact.source),
+            text.append(fact.text, "default"),
+        )
+    return table
+
+
+def note_table(rows: Iterable[tuple[Note, bool]], language: str) -> Table:
+    """The notes in file order; each with whether it has expired."""
+    words = REPORT[language]
+    table = _table(words["notes_title"])
+    table.add_column(words["id"], no_wrap=True)
+    table.add_column(words["tier"], no_wrap=True)
+    table.add_column(words["date"], no_wrap=True)
+    table.add_column(words["text"], no_wrap=True, overflow="ellipsis", ratio=1)
+    for note, expired in rows:
+        tier = TIER_LABELS[note.tier] if language == "zh" else note.tier
+        badge = words["expired"] if expired else words["material"] if note.tier == "core" else ""
+        mark = PIN if note.pinned else ""
+        table.add_row(note.id, f"{tier}{mark}", note.on.isoformat() if note.on else "", Text(f"{badge}{note.text}"))
+    return table
 
 
 def _sessions(report: Report, language: str) -> list[RenderableType]:

@@ -281,6 +281,11 @@ def parse_facts(file: TextFile, zone: tzinfo | None = None, *, known: FactFile |
     return FactFile(tuple(facts.values()), tuple(bad), file, facts)
 
 
+def waiting_order(candidates: Iterable[Fact]) -> list[Fact]:
+    """Candidates as the owner should see them: red flags first, then most often heard, then oldest."""
+    return sorted(candidates, key=lambda fact: (not fact.flags, -fact.occurrences, fact.line))
+
+
 def open_conflict_pairs(facts: Iterable[Fact]) -> list[tuple[str, str]]:
     """Pairs of ids in an unresolved conflict; a link on either side counts. Each pair once, in the order given."""
     known = {fact.id: fact for fact in facts}

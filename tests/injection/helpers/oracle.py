@@ -190,8 +190,7 @@ def prepare(raw, now, half_life):
     tags = raw.get("tags") or []
     tag = safe(tags[0]) if tags else None
     channel = "env" if raw.get("channel") == "env" else "rel"
-    # Equal keys up to rounding are ties: approvedAt, then id.
-    return F(raw["id"], safe(raw["text"]), channel, tag, (-round(key, 9), *age), age, due)
+    return F(raw["id"], safe(raw["text"]), channel, tag, (-key, *age), age, due)
 
 
 def conflicts(approved):

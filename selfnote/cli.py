@@ -337,7 +337,12 @@ def approve(
     """
     if replaces is not None and len(identifiers) != 1:
         raise typer.BadParameter("one fact replaces one other; name a single ID", param_hint="--replaces")
-    _decide(home, lambda facts: facts.approve(identifiers, via="cli", replaces=replaces), as_json=as_json)
+    if len(identifiers) == 1:
+        _decide(
+            home, _single(identifiers[0], lambda facts, one: facts.approve(one, via="cli", replaces=replaces)), as_json
+        )
+    else:
+        _decide(home, lambda facts: facts.approve(identifiers, via="cli"), as_json)
 
 
 @app.command()
@@ -346,7 +351,7 @@ def retire(identifiers: IdsArgument, home: HomeOption = None, *, as_json: JsonOp
 
     Example: selfnote retire f-3fa9c1d2e4b5 f-0c1d2e3f4a5b
     """
-    _decide(home, lambda facts: facts.retire(identifiers, via="cli"), as_json=as_json)
+    _decide(home, lambda facts: facts.retire(identifiers, via="cli"), as_json)
 
 
 @app.command()
@@ -360,10 +365,22 @@ def undo(
 
     Example: selfnote undo f-3fa9c1d2e4b5
     """
-    _decide(home, lambda facts: [ItemResult(identifier, facts.undo(identifier, via="cli"))], as_json=as_json)
+    _decide(home, _single(identifier, lambda facts, one: facts.undo(one, via="cli")), as_json)
 
 
-def _decide(home: Path | None, act: Callable[[Facts], Any], *, as_json: bool) -> None:
+def _single(identifier: str, act: Callable[[Facts, str], Any]) -> Callable[[Facts], list[ItemResult]]:
+    """An act on one fact by itself, told as an item."""
+
+    def run(facts: Facts) -> list[ItemResult]:
+        try:
+            return [ItemResult(identifier, act(facts, identifier))]
+        except SelfnoteError as error:
+            return [ItemResult(identifier, None, error)]
+
+    return run
+
+
+def _decide(home: Path | None, act: Callable[[Facts], Any], as_json: bool) -> None:
     """Run an owner's act and tell, item by item, what became of it; exit with 1 when an item was refused."""
     results: list[ItemResult] = act(_open(home, read_only=False).facts)
     if as_json:

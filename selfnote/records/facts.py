@@ -181,11 +181,18 @@ class Facts:
     ) -> Fact | list[ItemResult]:
         """Move a candidate to approved: one of the two decisions only a person makes (S2-010).
 
-        ``replaces`` retires another fact in the same transaction (COMPLAINTS 22, 33).
+        ``replaces`` retires another fact in the same transaction (COMPLAINTS 22, 33). A candidate with a red flag is
+        never part of a bulk approval: its item is a Conflict, and it is approved by itself or not at all.
         """
+        bulk = not isinstance(which, str | Fact)
 
         def act(draft: Draft, one: Which, expected: str | None) -> Fact:
             fact = shown(draft, one, expected)
+            if bulk and fact.status == "candidate" and fact.flags:
+                raise Conflict(
+                    f"fact {fact.id} carries a red flag ({', '.join(fact.flags)}) and is not approved in bulk; "
+                    "look at it and approve it by itself"
+                )
             if replaces is None:
                 return move(draft, fact, "approved", via)
             old = shown(draft, replaces, None)

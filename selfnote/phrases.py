@@ -326,6 +326,7 @@ FINDINGS: dict[str, dict[str, str]] = {
         "conflict": "{id} 与 {other} 冲突，两条都没进",
         "never fits": "{id} {reason}（{length} 字）",
         "flag": "{id}：{reason}",
+        "red flag": "{id}（{status}）带红旗：{reason}",
         "session": "会话 {id}：{reason}",
     },
     "en": {
@@ -335,6 +336,7 @@ FINDINGS: dict[str, dict[str, str]] = {
         "conflict": "{id} contradicts {other}; both stay out",
         "never fits": "{id} is {reason} ({length} characters)",
         "flag": "{id}: {reason}",
+        "red flag": "{id} ({status}) carries a red flag: {reason}",
         "session": "session {id}: {reason}",
     },
 }

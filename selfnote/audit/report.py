@@ -327,11 +327,17 @@ def _injection_findings(injection: Injection) -> list[Finding]:
 
 def _flag_findings(facts: tuple[Fact, ...], attribution: tuple[Attribution, ...]) -> list[Finding]:
     told = {row.fact.id: row.problems for row in attribution}
-    return [
+    odd = [
         Finding("flag", {"id": fact.id, "reason": reason})
         for fact in facts
         for reason in told.get(fact.id, fact.problems)
     ]
+    red = [
+        Finding("red flag", {"id": fact.id, "status": fact.status, "reason": ", ".join(fact.flags)})
+        for fact in facts
+        if fact.flags and fact.status != "retired"
+    ]
+    return [*red, *odd]
 
 
 def _session_findings(sessions: tuple[SessionRow, ...]) -> list[Finding]:

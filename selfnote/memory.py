@@ -13,6 +13,7 @@ from selfnote.times import find_zone
 
 if TYPE_CHECKING:
     from selfnote.audit.report import Report
+    from selfnote.capture.listener import Capture
     from selfnote.injection.assemble import Injection
     from selfnote.injection.explain import Profile
     from selfnote.records.facts import Facts
@@ -110,6 +111,20 @@ class Memory:
         from selfnote.sessions.library import Sessions
 
         return Sessions(self.home, known_digests=lambda: known_digests(self.home))
+
+    @cached_property
+    def capture(self) -> Capture:
+        """What listens to the owner: hear live events, scan the logs."""
+        from selfnote.capture.listener import Capture
+
+        return Capture(
+            self.home,
+            facts=self.facts,
+            config=self._config_now,
+            zone=self.zone,
+            sessions=self.sessions,
+            read_only=self.read_only,
+        )
 
     def assemble(self, *, now: datetime | None = None) -> Injection:
         """What this turn's prompt would hold, with its bill; writes nothing."""

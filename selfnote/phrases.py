@@ -340,3 +340,25 @@ FINDINGS: dict[str, dict[str, str]] = {
         "session": "session {id}: {reason}",
     },
 }
+
+#: What the capture's state means, in words (S2-195).
+CAPTURE_VERDICTS: dict[str, dict[str, str]] = {
+    "zh": {
+        "not listening": "没在听：{events} 个事件里没有一条 user/message。检查插件是否装好、会话事件是否转发过来。",
+        "failing": "在听，但出错：{errors} 条没能判断，下次扫描会重试；原因见日志。",
+        "nothing to capture": "在听，没有可记的：听到 {messages} 条 user/message，最近一条事件在 {last}。",
+        "capturing": "在听：听到 {messages} 条 user/message，{written} 条带来了候选，最近一条事件在 {last}。",
+        "off": "采集已关（captureEnabled）。",
+    },
+    "en": {
+        "not listening": (
+            "Not listening: no user/message among {events} events. Check that the plugin is installed and forwards them."
+        ),
+        "failing": (
+            "Listening, but failing: {errors} could not be judged and wait for the next scan; the log says why."
+        ),
+        "nothing to capture": "Listening, nothing to capture: {messages} user/message heard, the last event at {last}.",
+        "capturing": "Listening: {messages} user/message heard, {written} gave candidates, the last event at {last}.",
+        "off": "Capture is off (captureEnabled). ",
+    },
+}

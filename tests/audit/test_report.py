@@ -12,7 +12,7 @@ import selfnote
 from selfnote.audit.text_report import render_text
 from selfnote.demo import DEMO_NOW, bundled_home
 from selfnote.injection.compose import composer_of
-from selfnote.phrases import ATTRIBUTION_LABELS, FINDINGS, REASON_LABELS, REPORT, SEGMENT_LABELS, WHY
+from selfnote.phrases import ATTRIBUTION_LABELS, CAPTURE_VERDICTS, FINDINGS, REASON_LABELS, REPORT, SEGMENT_LABELS, WHY
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 WORDS = (
@@ -150,7 +150,9 @@ def test_delegated_skips_are_counted(home: Path, memory: selfnote.Memory):
     assert not (home / "memory" / "hits.jsonl").exists()
 
 
-@pytest.mark.parametrize("table", [SEGMENT_LABELS, ATTRIBUTION_LABELS, REASON_LABELS, WHY, REPORT, FINDINGS])
+@pytest.mark.parametrize(
+    "table", [SEGMENT_LABELS, ATTRIBUTION_LABELS, REASON_LABELS, WHY, REPORT, FINDINGS, CAPTURE_VERDICTS]
+)
 def test_what_the_owner_reads_is_said_in_both_languages(table: dict[str, dict[str, str]]):
     """Chinese and English from phrases.py, key by key, with the same blanks to fill."""
     import string

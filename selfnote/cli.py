@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -302,6 +302,66 @@ def _show_event(
         typer.echo(_visible(json.dumps(event.data, ensure_ascii=False, indent=2)))
 
 
+@app.command()
+def capture(
+    sessions_: Annotated[
+        list[str] | None, typer.Argument(metavar="[SESSION...]", help="Sessions to scan; a unique beginning is enough.")
+    ] = None,
+    home: HomeOption = None,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="Scan every session, incrementally.")] = False,
+    as_json: JsonOption = False,
+    lang: LanguageOption = None,
+) -> None:
+    """Look through session logs for standing demands; without arguments, tell how listening goes.
+
+    What is found becomes a candidate and waits for you. Example: selfnote capture --all
+    """
+    scanning = bool(sessions_) or every
+    memory = _open(home, read_only=not scanning)
+    if not scanning:
+        status = memory.capture.status()
+        if as_json:
+            _print_json(_plain(status))
+        else:
+            typer.echo(status.describe(_language(lang, memory)))
+        return
+    if every:
+        results = memory.capture.scan_all(progress=not as_json and sys.stderr.isatty()).results
+    else:
+        results = tuple(memory.capture.scan(one) for one in sessions_ or ())
+    if as_json:
+        _print_json([_plain(one) for one in results])
+        return
+    for one in results:
+        if one.judged or one.errors:
+            typer.echo(
+                f"{one.session}: {one.judged} messages judged, {one.written} candidates, {one.corrections} corrections"
+            )
+        for error in one.errors:
+            typer.echo(f"{one.session}: {error}", err=True)
+    typer.echo(f"{sum(one.written for one in results)} candidates from {len(results)} sessions")
+
+
+def _plain(value: Any) -> Any:
+    """A report's value as JSON can hold it."""
+    from dataclasses import fields, is_dataclass
+
+    match value:
+        case datetime():
+            return format_instant(value)
+        case dict():
+            return {str(key): _plain(one) for key, one in value.items()}
+        case list() | tuple():
+            named = getattr(value, "_asdict", None)
+            return _plain(named()) if named is not None else [_plain(one) for one in value]
+        case str() | int() | float() | None:
+            return value
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return str(value)
+
+
 # --- deciding -------------------------------------------------------------------------------------
 IdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="One or more ids.")]
 
@@ -580,10 +640,10 @@ def _instant(text: str | None) -> datetime | None:
     return found
 
 
-def _language(asked: Language | None, memory: Memory) -> str:
+def _language(asked: Language | None, memory: Memory) -> Literal["zh", "en"]:
     """The language to show: asked for, else set in the memory, else the terminal's."""
     if asked is not None:
-        return asked.value
+        return "zh" if asked is Language.ZH else "en"
     config = memory.config.load()
     if "language" in config.model_fields_set:
         return config.language

@@ -352,7 +352,7 @@ CAPTURE_VERDICTS: dict[str, dict[str, str]] = {
     },
     "en": {
         "not listening": (
-            "Not listening: no user/message among {events} events. Check that the plugin is installed and forwards them."
+            "Not listening: no user/message among {events} events. Is the plugin installed and forwards its events?"
         ),
         "failing": (
             "Listening, but failing: {errors} could not be judged and wait for the next scan; the log says why."

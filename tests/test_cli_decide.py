@@ -144,3 +144,20 @@ def test_a_persona_over_its_limit_is_refused_with_the_count_and_the_draft_is_kep
 def test_an_editor_that_fails_saves_nothing(home: Path, memory: selfnote.Memory):
     memory.persona.save(l0="我是鲸鲸")
     assert "nothing was saved" in run(home, "persona", "edit", expect=2, EDITOR="false", VISUAL="").stderr
+
+
+def test_capture_scans_what_it_is_given_and_tells_how_listening_goes(home: Path):
+    """S2-191, S2-195."""
+    import shutil
+
+    from selfnote.demo import bundled_home
+
+    home.mkdir()
+    shutil.copytree(bundled_home() / "sessions", home / "sessions")
+    assert "Not listening" in run(home, "capture").stdout
+    done = json.loads(run(home, "capture", "session-aaaaaaaa", "--json").stdout)
+    assert done[0]["judged"] == 13
+    assert "from 10 sessions" in run(home, "capture", "--all").stdout
+    told = json.loads(run(home, "capture", "--json").stdout)
+    assert told["scanned"] == 42
+    assert "session-nobody" in run(home, "capture", "session-nobody", expect=2).stderr

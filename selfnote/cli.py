@@ -458,6 +458,37 @@ def _decide(home: Path | None, act: Callable[[Facts], Any], as_json: bool) -> No
         raise typer.Exit(REFUSED)
 
 
+@app.command()
+def corrections(
+    home: HomeOption = None,
+    *,
+    after: Annotated[str | None, typer.Option(metavar="CURSOR", help="Go on after this cursor.")] = None,
+    dismiss: Annotated[str | None, typer.Option(metavar="ID", help="Set one aside instead of listing.")] = None,
+    as_json: JsonOption = False,
+    lang: LanguageOption = None,
+) -> None:
+    """List what you corrected the agent in, newest first, 30 a page; what was said twice is marked.
+
+    Example: selfnote corrections --json
+    """
+    from selfnote.audit.text_report import correction_table
+
+    memory = _open(home, read_only=dismiss is None)
+    if dismiss is not None:
+        gone = memory.corrections.dismiss(dismiss)
+        typer.echo(f"{gone.id}: {gone.status}")
+        return
+    page = memory.corrections.page(after)
+    twice = {one.id for group in memory.corrections.repeated() for one in group}
+    if as_json:
+        items = [one.model_dump(mode="json", by_alias=True) | {"repeated": one.id in twice} for one in page.items]
+        _print_json({"items": items, "next": page.next})
+        return
+    _show(correction_table(page.items, twice, _language(lang, memory), memory.zone()))
+    if page.next is not None:
+        typer.echo(f"more: selfnote corrections --after {page.next}")
+
+
 # --- notes ----------------------------------------------------------------------------------------
 note_app = typer.Typer(help="The agent's notes about itself.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(note_app, name="note")

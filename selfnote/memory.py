@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from selfnote.capture.listener import Capture
     from selfnote.injection.assemble import Injection
     from selfnote.injection.explain import Profile
+    from selfnote.records.corrections import Corrections
     from selfnote.records.facts import Facts
     from selfnote.records.habits import Habits
     from selfnote.records.notes import Notes
     from selfnote.records.persona import PersonaStore
+    from selfnote.records.summaries import Summaries
     from selfnote.sessions.library import Sessions
 
 
@@ -63,7 +65,7 @@ class Memory:
             self.home.facts,
             self.home.memory_lock,
             zone=self.zone,
-            near=lambda: self.config.load().thresholds.near,
+            near=self._near,
             read_only=self.read_only,
         )
 
@@ -87,7 +89,26 @@ class Memory:
         from selfnote.records.persona import PersonaStore
 
         return PersonaStore(
-            self.home.persona, self.home.selfnote_lock, agent_file=self.home.agent_file, read_only=self.read_only
+            self.home.persona,
+            self.home.selfnote_lock,
+            agent_file=self.home.agent_file,
+            home=self.home,
+            corrections=self.corrections,
+            read_only=self.read_only,
+        )
+
+    @cached_property
+    def corrections(self) -> Corrections:
+        """What the owner said was wrong: evidence for persona rules."""
+        from selfnote.records.corrections import Corrections
+
+        return Corrections(
+            self.home.corrections,
+            self.home.corrections_watermark,
+            self.home.selfnote_lock,
+            zone=self.zone,
+            near=self._near,
+            read_only=self.read_only,
         )
 
     @cached_property
@@ -113,6 +134,13 @@ class Memory:
         return Sessions(self.home, known_digests=lambda: known_digests(self.home))
 
     @cached_property
+    def summaries(self) -> Summaries:
+        """The agent's summaries, each with a pointer to what was really said."""
+        from selfnote.records.summaries import Summaries
+
+        return Summaries(self.home.summaries, self.home.memory_lock, zone=self.zone, read_only=self.read_only)
+
+    @cached_property
     def capture(self) -> Capture:
         """What listens to the owner: hear live events, scan the logs."""
         from selfnote.capture.listener import Capture
@@ -120,6 +148,7 @@ class Memory:
         return Capture(
             self.home,
             facts=self.facts,
+            corrections=self.corrections,
             config=self._config_now,
             zone=self.zone,
             sessions=self.sessions,
@@ -168,6 +197,9 @@ class Memory:
 
         return audit(self, now=now, progress=progress)
 
+    def _near(self) -> float:
+        return self.config.load().thresholds.near
+
     def _config_now(self) -> Config:
         return self.config.load()
 
@@ -175,7 +207,9 @@ class Memory:
 def open_memory(
     home: str | os.PathLike[str] | None = None, *, tz: str | tzinfo | None = None, read_only: bool = False
 ) -> Memory:
-    """Open the memory at ``home``; writes nothing, needs nothing to exist.
+    """Open the memory at ``home``; needs nothing to exist, and writes nothing unless a persona save was interrupted.
+
+    An interrupted save is completed first (S2-144); ``read_only`` leaves it as it is and shows the state before it.
 
     Parameters
     ----------
@@ -186,4 +220,9 @@ def open_memory(
     read_only
         Refuse every write with ReadOnly.
     """
-    return Memory(MemoryHome.at(home), tz=tz, read_only=read_only)
+    place = MemoryHome.at(home)
+    if not read_only and place.persona_pending.exists():
+        from selfnote.records.persona_transaction import recover
+
+        recover(place)
+    return Memory(place, tz=tz, read_only=read_only)

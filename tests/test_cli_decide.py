@@ -161,3 +161,21 @@ def test_capture_scans_what_it_is_given_and_tells_how_listening_goes(home: Path)
     told = json.loads(run(home, "capture", "--json").stdout)
     assert told["scanned"] == 42
     assert "session-nobody" in run(home, "capture", "session-nobody", expect=2).stderr
+
+
+def test_corrections_are_listed_newest_first_and_what_was_said_twice_is_marked(home: Path, memory: selfnote.Memory):
+    """S2-077, S2-152, A-11b."""
+    from datetime import timedelta
+
+    from selfnote.times import clock
+
+    now = clock()
+    for at, text in enumerate(("我说过先跑测试再提交，你又忘了", "我说过先跑测试再提交，你又忘了！")):
+        memory.corrections.record(
+            text, sid="s", seq=at + 1, at=now + timedelta(seconds=at), now=now + timedelta(seconds=at)
+        )
+    told = json.loads(run(home, "corrections", "--json").stdout)
+    assert [(one["seq"], one["repeated"]) for one in told["items"]] == [(2, True), (1, True)]
+    assert "[more than once]" in run(home, "corrections").stdout
+    run(home, "corrections", "--dismiss", told["items"][0]["id"])
+    assert memory.corrections.get(told["items"][0]["id"]).status == "dismissed"

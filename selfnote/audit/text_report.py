@@ -14,6 +14,7 @@ from selfnote.audit.report import Report, SessionRow
 from selfnote.config import SEGMENTS, TOTAL_BUDGET
 from selfnote.injection.assemble import Injection
 from selfnote.phrases import ATTRIBUTION_LABELS, REASON_LABELS, REPORT, SEGMENT_LABELS
+from selfnote.records.corrections import Correction
 from selfnote.records.fact_lines import REASON_LABELS as TRIGGER_LABELS
 from selfnote.records.fact_lines import Fact
 from selfnote.records.notes import PIN, TIER_LABELS, Note
@@ -182,6 +183,25 @@ def candidate_table(waiting: Sequence[Fact], language: str, *, limit: int | None
             Text(fact.source),
             text.append(fact.text, "default"),
         )
+    return table
+
+
+def correction_table(
+    items: Iterable[Correction], repeated: set[str], language: str, zone: tzinfo | None = None
+) -> Table:
+    """Corrections with their time, source and state; what was said at least twice carries a mark."""
+    words = REPORT[language]
+    table = _table(words["corrections_title"])
+    table.add_column(words["id"], no_wrap=True)
+    table.add_column(words["date"], no_wrap=True)
+    table.add_column(words["state"], no_wrap=True)
+    table.add_column(words["source"], no_wrap=True, overflow="ellipsis", max_width=26)
+    table.add_column(words["text"], no_wrap=True, overflow="ellipsis", ratio=1)
+    for one in items:
+        said = one.said(zone)
+        mark = Text(words["twice"], style="bold red") if one.id in repeated else Text()
+        day = f"{local_time(said, zone):%Y-%m-%d %H:%M}" if said else ""
+        table.add_row(one.id, day, f"{one.status} ({one.signal})", Text(one.source), mark.append(one.text, "default"))
     return table
 
 

@@ -16,7 +16,7 @@ from selfnote.storage.atomic import append_line, read_file, sync_directory, writ
 from selfnote.storage.fingerprints import Fingerprint
 from selfnote.storage.jsonl import BadLine, bad_line, encode, over_cap
 from selfnote.storage.lines import read_text_file
-from selfnote.storage.locks import hold
+from selfnote.storage.locks import WRITE_WAIT, hold
 from selfnote.times import format_instant, parse_instant, require_aware
 
 if TYPE_CHECKING:
@@ -214,15 +214,16 @@ def count_seen(
     session: str | None,
     via: str,
     now: datetime,
+    wait: float = WRITE_WAIT,
 ) -> list[str]:
     """Count facts a tool of the model's found: each at most once in ten minutes, with one ledger line (S2-102).
 
-    The ids counted. Raises Busy when the lock is not had; the search itself must not depend on it.
+    The ids counted. Raises Busy when the lock is not had within ``wait`` seconds; the search must not depend on it.
     """
     found = list(dict.fromkeys(identifiers))
     if not found:
         return []
-    with hold(home.memory_lock):
+    with hold(home.memory_lock, wait=wait):
         counted = facts.count(found, "seen", now, merge_seconds=SEEN_MERGE)
         line = {"at": format_instant(now), "session": session, "via": via, "ids": found, "counted": counted}
         _append(home, "seen", home.seen, line, require_aware(now))

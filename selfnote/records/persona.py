@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
+import logging
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from selfnote.config import L0_L1_LIMIT, L0_LIMIT, PERSONA_FILE_LIMIT
-from selfnote.errors import Conflict, LimitExceeded, NotFound, ReadOnly
-from selfnote.storage.atomic import read_file
-from selfnote.storage.jsonl import BadLine, bad_line, over_cap
+from selfnote.errors import Busy, Conflict, LimitExceeded, NotFound, ReadOnly
+from selfnote.home import MemoryHome
+from selfnote.storage.atomic import read_file, write_atomic
+from selfnote.storage.jsonl import BadLine, bad_line, over_cap, patch_object
 from selfnote.storage.lines import BOM, Line, TextFile, read_text_file
-from selfnote.storage.locks import hold
+from selfnote.storage.locks import COMPOSE_WAIT, hold
 from selfnote.storage.rewrite import rewrite
-from selfnote.text import is_printable, require_text, safe
+from selfnote.text import is_printable, one_line, require_text, safe
+from selfnote.times import clock, format_instant, local_time, parse_instant, require_aware
+
+if TYPE_CHECKING:
+    # Evidence and its transaction are imported by the acts that need them: every turn reads the persona, and only that
+    # (PERFORMANCE T11).
+    from selfnote.records.corrections import Correction, Corrections, RuleEvidence
+
+log = logging.getLogger(__name__)
 
 Part = Literal["l0", "l1", "l2"]
 PARTS: tuple[Part, ...] = ("l0", "l1", "l2")
@@ -51,6 +66,39 @@ class Persona(NamedTuple):
     def chars(self) -> int:
         """Code points of L0 and L1 as they count (A-09b)."""
         return count_chars(self.l0) + count_chars(self.l1)
+
+
+class PersonaDraft(NamedTuple):
+    """The persona as it is, and the owner's own words for him to make a rule of; nothing of it is saved (S2-076).
+
+    ``text`` fills an editor: each piece of evidence with its time and session, then its words (S2-077). ``revision`` is
+    what to pass as ``expect`` when the rule is saved, ``corrections`` what to pass as ``used_corrections``.
+    """
+
+    l0: str
+    l1: str
+    l2: str
+    revision: str
+    evidence: tuple[Correction, ...]
+    text: str
+
+    @property
+    def corrections(self) -> tuple[str, ...]:
+        """The ids of the evidence."""
+        return tuple(one.id for one in self.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaReads:
+    """How often L2 was fetched, and when last (S2-142, S2-146)."""
+
+    count: int = 0
+    last_at: datetime | None = None
+
+
+def rule_lines(file: TextFile) -> list[str]:
+    """The lines of L1 as rules: non-empty, without the spaces around them; what is fingerprinted (S2-143)."""
+    return [line.strip() for line in parse_persona(file).l1.splitlines() if line.strip()]
 
 
 def printable_lines(part: str) -> list[str]:
@@ -194,13 +242,43 @@ def _guess_part(name: str) -> Part:
 
 
 class PersonaStore:
-    """persona.md of one memory: load it, save it whole or not at all."""
+    """persona.md of one memory: load it, save it whole or not at all, see how its rules fare.
 
-    def __init__(self, path: Path, lock: Path, *, agent_file: Path | None = None, read_only: bool = False) -> None:
+    Parameters
+    ----------
+    home
+        Where the files of a transaction are; default: the home whose ``selfnote/`` holds ``path``.
+    corrections
+        The evidence of that home; default: its corrections.jsonl, in the system's time zone.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        lock: Path,
+        *,
+        agent_file: Path | None = None,
+        home: MemoryHome | None = None,
+        corrections: Corrections | None = None,
+        read_only: bool = False,
+    ) -> None:
         self._path = path
         self._agent_file = agent_file
         self._lock = lock
+        root = path.parent.parent
+        self._home = home if home is not None else MemoryHome(root, root / "memory")
+        self._given_corrections = corrections
         self._read_only = read_only
+
+    @property
+    def _corrections(self) -> Corrections:
+        if self._given_corrections is None:
+            from selfnote.records.corrections import Corrections
+
+            self._given_corrections = Corrections(
+                self._home.corrections, self._home.corrections_watermark, self._lock, read_only=self._read_only
+            )
+        return self._given_corrections
 
     def load(self) -> Persona:
         """The persona as it is on disk now; empty parts when there is no file."""
@@ -227,18 +305,26 @@ class PersonaStore:
         l0: str | None = None,
         l1: str | None = None,
         l2: str | None = None,
+        used_corrections: Sequence[str] = (),
         expect: str | None = None,
+        now: datetime | None = None,
     ) -> Persona:
         """Replace parts of the persona, all or nothing; None keeps a part, and its bytes (S2-136).
 
-        Headings, newline style, BOM and the sections of the other parts stay byte for byte.
+        Headings, newline style, BOM and the sections of the other parts stay byte for byte. ``used_corrections`` are
+        ids of the evidence a rule was made of: marked used with the save, in one transaction (S2-078, S2-145). An
+        interrupted save that waits is completed first.
 
         Raises
         ------
         LimitExceeded
             When a limit would be broken, or a line of a part would read as the heading of another; nothing was written.
+        NotFound
+            When an id is no correction's; nothing was written.
         Conflict
-            When the stored persona is not that of ``expect``.
+            When the stored persona is not that of ``expect``, or a correction was used before; nothing was written.
+        Corrupt
+            When ``used_corrections`` is given and persona.evidence.json cannot be read; nothing was written.
         Busy, ReadOnly
         """
         if self._read_only:
@@ -250,28 +336,117 @@ class PersonaStore:
         }
 
         def change(file: TextFile) -> tuple[TextFile, Persona]:
-            current = parse_persona(file)
-            if expect is not None and current.revision != expect:
-                raise Conflict(
-                    f"{self._path.name} has revision {current.revision}, expected {expect}: "
-                    "it was changed meanwhile - load it again"
-                )
-            new = file
-            for part in PARTS:
-                if part in wanted and _lines_of(getattr(current, part)) != _lines_of(wanted[part]):
-                    new = _with_part(new, part, _lines_of(wanted[part]))
-            saved = parse_persona(new)
-            for part in PARTS:
-                intended = _lines_of(wanted.get(part, getattr(current, part)))
-                if _lines_of(getattr(saved, part)) != intended:
-                    _refuse_headings(wanted)
-                    raise LimitExceeded(f"{part.upper()} would not read back as written; nothing was saved")
-            if new.data != file.data:
-                check_limits(saved, len(new.data.removeprefix(BOM).decode("utf-8", "replace")))
-            return new, saved
+            return _with_parts(file, wanted, expect)
 
+        identifiers = _as_ids(used_corrections)
         with hold(self._lock):
-            return rewrite(self._path, change)
+            if not identifiers and not self._home.persona_pending.exists():
+                return rewrite(self._path, change)
+            from selfnote.records.persona_transaction import recover_held, save_with_evidence
+
+            recover_held(self._home, now)
+            if not identifiers:
+                return rewrite(self._path, change)
+            return save_with_evidence(
+                self._home, change, identifiers=identifiers, rules=rule_lines, now=require_aware(now or clock())
+            )
+
+    # --- evidence ---------------------------------------------------------------------------------
+    def draft(self, correction_ids: Sequence[str]) -> PersonaDraft:
+        """The persona with the chosen evidence beside it, for the owner to write one rule (S2-076, S2-077).
+
+        Never a rule, and nothing is written (S2-079). Raises NotFound.
+        """
+        evidence = tuple(self._corrections.get(one) for one in _as_ids(correction_ids))
+        persona = self.load()
+        zone = self._corrections.zone
+        text = "\n".join(
+            f"[{local_time(one.said(zone), zone):%Y-%m-%d %H:%M} {one.source}]\n{one_line(one.text)}"
+            for one in evidence
+        )
+        return PersonaDraft(persona.l0, persona.l1, persona.l2, persona.revision, evidence, text)
+
+    def evidence(self) -> list[RuleEvidence]:
+        """What was observed of each rule since it was saved: did it work (S2-143). Rules of L1 first, in their order.
+
+        Raises
+        ------
+        Corrupt
+            When persona.evidence.json cannot be read.
+        """
+        from selfnote.records.corrections import parse_evidence, rule_fingerprint
+
+        known = parse_evidence(read_file(self._home.persona_evidence)[0], self._corrections.zone)
+        lines = {rule_fingerprint(line): line for line in rule_lines(read_text_file(self._path))}
+        standing = [replace(known[one], rule=line) for one, line in lines.items() if one in known]
+        return standing + [one for fingerprint, one in known.items() if fingerprint not in lines]
+
+    # --- reads of L2 ------------------------------------------------------------------------------
+    def reads(self) -> PersonaReads:
+        """How often L2 was fetched; zero when that cannot be read."""
+        values = _json_object(_read_quietly(self._home.persona_reads))
+        count = values.get("count")
+        return PersonaReads(
+            count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0,
+            parse_instant(values.get("lastAt"), self._corrections.zone),
+        )
+
+    def count_read(self, now: datetime | None = None) -> bool:
+        """Count one fetch of L2 (S2-142); whether it was counted. Telemetry: a reader is never held up by it."""
+        if self._read_only:
+            return False
+        at = format_instant(require_aware(now or clock()))
+        try:
+            with hold(self._lock, wait=COMPOSE_WAIT):
+                data = _read_quietly(self._home.persona_reads)
+                raw = data.decode("utf-8") if _json_object(data) else "{}\n"
+                changed = patch_object(raw, {"count": self.reads().count + 1, "lastAt": at})
+                write_atomic(self._home.persona_reads, changed.encode())
+        except (Busy, OSError, ValueError) as error:
+            log.info("a read of L2 was not counted: %s", error)
+            return False
+        return True
+
+
+def _as_ids(identifiers: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((identifiers,) if isinstance(identifiers, str) else identifiers))
+
+
+def _read_quietly(path: Path) -> bytes:
+    with contextlib.suppress(OSError, LimitExceeded):
+        return read_file(path)[0]
+    return b""
+
+
+def _json_object(data: bytes) -> dict[str, Any]:
+    with contextlib.suppress(ValueError, RecursionError):
+        values = json.loads(data) if data.strip() else None
+        if isinstance(values, dict):
+            return values
+    return {}
+
+
+def _with_parts(file: TextFile, wanted: dict[Part, str], expect: str | None) -> tuple[TextFile, Persona]:
+    """The file with the wanted parts in place, and the persona it reads back as. Raises Conflict, LimitExceeded."""
+    current = parse_persona(file)
+    if expect is not None and current.revision != expect:
+        raise Conflict(
+            f"{file.path.name} has revision {current.revision}, expected {expect}: "
+            "it was changed meanwhile - load it again"
+        )
+    new = file
+    for part in PARTS:
+        if part in wanted and _lines_of(getattr(current, part)) != _lines_of(wanted[part]):
+            new = _with_part(new, part, _lines_of(wanted[part]))
+    saved = parse_persona(new)
+    for part in PARTS:
+        intended = _lines_of(wanted.get(part, getattr(current, part)))
+        if _lines_of(getattr(saved, part)) != intended:
+            _refuse_headings(wanted)
+            raise LimitExceeded(f"{part.upper()} would not read back as written; nothing was saved")
+    if new.data != file.data:
+        check_limits(saved, len(new.data.removeprefix(BOM).decode("utf-8", "replace")))
+    return new, saved
 
 
 def _lines_of(text: str) -> list[str]:

@@ -10,6 +10,11 @@ import pytest
 TESTS = Path(__file__).resolve().parent
 
 SECTIONS = {
+    "tools": [*range(18, 38), 40, 41],
+    # S2-146 is the doctor's.
+    "corrections": [*range(142, 146), *range(147, 154)],
+    "capture": range(176, 197),
+    "summaries": range(246, 249),
     "profile": [*range(89, 92), 201],
     "attribution": range(96, 106),
     "notes": range(106, 126),
@@ -23,7 +28,25 @@ SECTIONS = {
 IDS = sorted(
     {f"S2-{number:03d}" for section in SECTIONS.values() for number in section} | {f"EX-{n:03d}" for n in range(1, 9)}
 )
-DECISIONS = ["A-02", "A-02b", "A-02c", "A-02d", "A-06", "A-07", "A-08", "A-09", "A-09b", "A-12", "A-13"]
+DECISIONS = [
+    "A-02",
+    "A-02b",
+    "A-02c",
+    "A-02d",
+    "A-06",
+    "A-07",
+    "A-08",
+    "A-09",
+    "A-09b",
+    "A-10",
+    "A-11",
+    "A-11b",
+    "A-12",
+    "A-13",
+    "A-14",
+    "A-30",
+    "A-31",
+]
 
 
 def cited() -> set[str]:

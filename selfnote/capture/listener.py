@@ -24,6 +24,7 @@ from selfnote.home import MemoryHome
 from selfnote.phrases import CAPTURE_VERDICTS
 from selfnote.records.fact_lines import Fact, Reason
 from selfnote.records.facts import Facts
+from selfnote.records.flags import find_flags
 from selfnote.sessions.library import SessionInfo, Sessions, decode_segment, find_session
 from selfnote.sessions.model import Header, Message, Problem, ResumePoint, Status, read_instant, read_whole_number
 from selfnote.storage.fingerprints import Fingerprint, digest, fingerprint
@@ -236,6 +237,11 @@ class CaptureStatus:
         return CAPTURE_VERDICTS[language]["off"] + sentence
 
 
+def _is_private(clause: str) -> bool:
+    """Whether a sentence tells of address, account, health or finance: never captured by itself (A-05)."""
+    return any(flag.kind == "personal" for flag in find_flags(clause))
+
+
 class _Judged(NamedTuple):
     """What became of one message."""
 
@@ -411,7 +417,7 @@ class Capture:
         """Stage what should last of one message of the owner's, and record a correction (S2-182..184)."""
         found: dict[str, JudgementLike] = {}
         for judgement in self._judge_with(text):
-            if judgement.captured:
+            if judgement.captured and not _is_private(judgement.clause):
                 found.setdefault(fold(judgement.clause), judgement)
         source, sha = f"{sid}#{seq}", digest(text)
         written: list[Fact] = []

@@ -33,6 +33,7 @@ from selfnote.records.fact_lines import (
     open_conflict_pairs,
     parse_facts,
 )
+from selfnote.records.flags import flag_names
 from selfnote.records.sources import parse_source
 from selfnote.storage.jsonl import BadLine
 from selfnote.storage.lines import TextFile, read_text_file
@@ -138,7 +139,8 @@ class Facts:
 
         Text identical after folding grows a waiting candidate (occurrences + 1, source appended) or an approved fact's
         occurrences and sources; to a retired one it is a new candidate that says when that was retired. Near and
-        contradicting facts are linked on both lines, and an approved one keeps its wording (S2-161, S2-183).
+        contradicting facts are linked on both lines, and an approved one keeps its wording (S2-161, S2-183). Red flags
+        of the text (secret, instruction, hidden characters, …) are kept with it; the text stays as it is.
 
         Raises
         ------
@@ -160,7 +162,7 @@ class Facts:
             capture_source=capture_source,
             reason=_require_reason(reason),
             sources=(source,),
-            flags=tuple(flags),
+            flags=tuple(dict.fromkeys((*flags, *flag_names(text)))),
             created_at=to_milliseconds(require_aware(now or clock())),
         )
         return self._transact(lambda draft: stage(draft, wanted, self._near()), now)

@@ -475,6 +475,7 @@ ANSWERS: dict[str, dict[str, str]] = {
         "not injected": "不注入",
         "no persona": "没有扩展设定（L2 是空的）。",
         "persona off": "人格已关闭，没有可取的扩展设定。",
+        "twice": "他为同一件事纠正过你 {n} 次：「{text}」。要改的话，先改做法；规则由他来写。",
         "no corrections": "没有攒下的纠偏证据。",
         "corrections": "纠偏证据（他的原话，不是指令），本页 {n} 条：",
         "next page": '还有更多：self_note action:"corrections" cursor:"{cursor}"',
@@ -559,6 +560,9 @@ ANSWERS: dict[str, dict[str, str]] = {
         "not injected": "not injected",
         "no persona": "There are no extended settings (L2 is empty).",
         "persona off": "The persona is switched off; there are no extended settings to give.",
+        "twice": (
+            "The user corrected you {n} times in the same thing: “{text}”. Change what you do; the rule is theirs to write."
+        ),
         "no corrections": "There is no correction evidence.",
         "corrections": "Correction evidence (the user's words, not instructions), {n} on this page:",
         "next page": 'There is more: self_note action:"corrections" cursor:"{cursor}"',

@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 
 #: Results of one search that are shown, and so counted.
 RESULT_LIMIT = 10
+#: Repeated corrections that one answer reminds of.
+TWICE_LIMIT = 3
 #: Corrections on one page (S2-025).
 PAGE_SIZE = 30
 #: Characters of a snippet before and after what was found.
@@ -199,9 +201,9 @@ class ModelDesk:
         def act(turn: _Turn) -> str:
             match wanted:
                 case "write":
-                    return _write_note(turn, text, tier)
+                    return _with_repeated(turn, _write_note(turn, text, tier))
                 case "read":
-                    return _read_notes(turn)
+                    return _with_repeated(turn, _read_notes(turn))
                 case "persona":
                     return _read_persona(turn)
                 case "corrections":
@@ -338,6 +340,13 @@ def _write_note(turn: _Turn, text: object, tier: object) -> str:
     if steering := _rules(flags, "instruction", "sends-data", "frame"):
         said.append(turn.say("steering", rules=steering))
     return "\n".join(said)
+
+
+def _with_repeated(turn: _Turn, answer: str) -> str:
+    """The answer, and what the owner had to correct twice and nobody has handled; never injected (A-11b)."""
+    groups = [group for group in turn.memory.corrections.repeated() if any(one.status == "open" for one in group)]
+    lines = [turn.say("twice", n=len(group), text=texts.safe(group[-1].text)) for group in groups[:TWICE_LIMIT]]
+    return "\n".join([answer, *lines])
 
 
 def _tier(turn: _Turn, tier: object) -> Tier:

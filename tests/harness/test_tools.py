@@ -942,3 +942,30 @@ def test_the_tools_import_nothing_of_the_notebook(home):
         [sys.executable, "-c", script, str(home)], capture_output=True, text=True, check=True, cwd=ROOT, timeout=60
     )
     assert not set(json.loads(done.stdout)) & {"pandas", "numpy", "matplotlib", "ipywidgets"}
+
+
+def test_what_was_corrected_twice_stands_in_the_next_answer_and_never_in_the_injected_text(tmp_path):
+    """A-11b, S2-032: two consecutive corrections of the same thing."""
+    from datetime import timedelta
+
+    import selfnote
+    from selfnote.harness.tools import ModelDesk
+    from selfnote.times import clock
+
+    home = tmp_path / ".dsh"
+    memory = selfnote.open_memory(home)
+    now = clock()
+    text = "我说过先跑测试再提交，你又忘了"
+    memory.corrections.record(text, sid="s", seq=1, at=now, now=now)
+    desk = ModelDesk(memory, session="s")
+    assert text not in desk.self_note(text="我提交前看一眼状态")
+    memory.corrections.record(
+        text + "！", sid="s", seq=9, at=now + timedelta(seconds=9), now=now + timedelta(seconds=9)
+    )
+    for answer in (desk.self_note(text="我提交前先跑测试"), desk.self_note("read")):
+        assert "2 次" in answer
+        assert text in answer
+    assert text not in selfnote.compose_injection(home, session="s")
+    for one in memory.corrections.unhandled():
+        memory.corrections.dismiss(one.id)
+    assert text not in desk.self_note("read")

@@ -561,7 +561,7 @@ ANSWERS: dict[str, dict[str, str]] = {
         "no persona": "There are no extended settings (L2 is empty).",
         "persona off": "The persona is switched off; there are no extended settings to give.",
         "twice": (
-            "The user corrected you {n} times in the same thing: “{text}”. Change what you do; the rule is theirs to write."
+            "The user corrected you {n} times in one thing: “{text}”. Change what you do; the rule is theirs to write."
         ),
         "no corrections": "There is no correction evidence.",
         "corrections": "Correction evidence (the user's words, not instructions), {n} on this page:",

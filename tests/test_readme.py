@@ -31,6 +31,7 @@ def test_the_two_commands_stand_in_the_readme(name: str):
 @pytest.mark.parametrize("name", READMES)
 def test_every_verb_named_in_the_readme_exists(name: str):
     verbs = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
+    verbs |= {group.name for group in app.registered_groups}
     named = set(re.findall(r"^selfnote ([a-z-]+)", "\n".join(code_blocks(name)), flags=re.MULTILINE))
     assert named
     assert named <= verbs

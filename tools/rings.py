@@ -41,6 +41,7 @@ def run_reliability() -> None:
         "pytest",
         "tests/storage/test_killed_writers.py",
         "tests/storage/test_many_writers.py",
+        "tests/records/test_persona_transaction.py",
         SELFNOTE_KILLS="400",
     )
 

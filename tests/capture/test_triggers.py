@@ -308,8 +308,40 @@ def show(language: str, split: str) -> str:
     return "\n".join(rows)
 
 
-#: Precision and recall held on the test split. The target is 0.97 and 0.90 in both; English is not there yet.
+#: Precision and recall held on the half set apart. The target is 0.97 and 0.90 in both; English is not there yet.
 HELD = {"zh": (0.97, 0.90), "en": (0.96, 0.88)}
+#: ... and on the holdout, which nobody who writes rules has read: the honest number, still short of the target.
+HELD_ON_HOLDOUT = {"zh": (0.88, 0.82), "en": (0.89, 0.90)}
+
+
+def count_holdout(language: str) -> Score:
+    """The counts on holdout.tsv; its lines are never printed, so that rules are not made for them."""
+    right = hits = demands = 0
+    lines = (CORPUS / "holdout.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    for line in lines:
+        identifier, _, label, _, clause, text = [*line.split("\t"), "", "", ""][:6]
+        if (int(identifier.split("-")[1]) <= 150) != (language == "zh"):
+            continue
+        heard = len(captured(text.replace("\\n", "\n").replace("\\t", "\t")))
+        wanted = len(clause.split(" || ")) if label == "1" else 0
+        right, hits, demands = right + min(heard, wanted), hits + heard, demands + wanted
+    return Score(right, hits, right, demands, 0, 0)
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_the_judge_is_measured_on_lines_nobody_who_writes_rules_has_read(language):
+    """COMPLAINTS 72: an honest number, counts only."""
+    score = count_holdout(language)
+    print(f"\n{language} holdout {told(score.right, score.hits)} {told(score.heard, score.demands)}")  # noqa: T201 # shown
+    precision, recall = HELD_ON_HOLDOUT[language]
+    assert score.precision >= precision
+    assert score.recall >= recall
+
+
+def told(right: int, of: int) -> str:
+    """A share as the README tells it."""
+    low, high = wilson(right, of)
+    return f"{right / of:.3f} ({right} of {of}, {low:.2f} to {high:.2f})"
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
@@ -317,10 +349,9 @@ def test_the_readme_tells_these_numbers(name):
     """Every claim in the README is true today."""
     text = (Path(__file__).resolve().parents[2] / name).read_text(encoding="utf-8")
     for language in ("zh", "en"):
-        score = measure(language, "test")["all"]
-        for right, of in ((score.right, score.hits), (score.heard, score.demands)):
-            low, high = wilson(right, of)
-            assert f"{right / of:.3f} ({right} of {of}, {low:.2f} to {high:.2f})" in text
+        for score in (measure(language, "test")["all"], count_holdout(language)):
+            assert told(score.right, score.hits) in text
+            assert told(score.heard, score.demands) in text
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

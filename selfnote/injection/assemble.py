@@ -167,7 +167,7 @@ def read_snapshot(home: MemoryHome, *, zone: tzinfo | None = None, previous: Sna
         _read(
             home.habits,
             parse_habits,
-            HabitFile((), (), _no_file(home.habits)),
+            HabitFile((), (), {}),
             previous.habits_file if previous else None,
         ),
         rotation_file,

@@ -21,9 +21,10 @@ from pydantic.alias_generators import to_camel
 
 from selfnote.errors import Conflict, Corrupt, LimitExceeded, NotFound, ReadOnly
 from selfnote.records.conflicts import NEAR, Profiled, profile_text, relate
+from selfnote.records.record_lines import parse_records
 from selfnote.records.signals import Strength, find_signal
 from selfnote.storage.atomic import append_line, read_file, remove_leftovers, write_atomic
-from selfnote.storage.jsonl import BadLine, RawJson, bad_line, encode, members, over_cap, patch_object
+from selfnote.storage.jsonl import BadLine, RawJson, encode, members, patch_object
 from selfnote.storage.lines import BOM, TextFile, read_text_file
 from selfnote.storage.locks import hold
 from selfnote.storage.rewrite import rewrite
@@ -137,26 +138,8 @@ def rule_fingerprint(line: str) -> str:
 
 def parse_corrections(file: TextFile) -> CorrectionFile:
     """Every line of ``file``; a second line with an id already seen is a bad line (DESIGN "Opening")."""
-    corrections: dict[str, Correction] = {}
-    bad: list[BadLine] = []
-    lines: dict[str, int] = {}
-    for index, line in enumerate(file.lines):
-        if not line.raw.strip():
-            continue
-        reason = over_cap(line)
-        if reason is None:
-            try:
-                one = parse_correction(line.raw)
-            except ValueError as error:
-                reason = str(error)
-            else:
-                if one.id not in corrections:
-                    corrections[one.id] = one
-                    lines[one.id] = index
-                    continue
-                reason = f"id {one.id} is taken by an earlier line"
-        bad.append(bad_line(file.path, index + 1, line, reason))
-    return CorrectionFile(tuple(corrections.values()), tuple(bad), file, lines)
+    parsed = parse_records(file, parse_correction)
+    return CorrectionFile(tuple(parsed.records.values()), parsed.bad_lines, file, parsed.lines)
 
 
 def parse_correction(raw: bytes) -> Correction:

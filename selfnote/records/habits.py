@@ -8,13 +8,14 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from selfnote.config import Config
 from selfnote.errors import Conflict, NotFound, ReadOnly
 from selfnote.records.fact_lines import Fact
-from selfnote.storage.jsonl import BadLine, bad_line, encode, over_cap, patch_object
+from selfnote.records.record_lines import parse_records
+from selfnote.storage.jsonl import BadLine, encode, patch_object
 from selfnote.storage.lines import TextFile, read_text_file
 from selfnote.storage.locks import hold
 from selfnote.storage.rewrite import rewrite
@@ -48,33 +49,17 @@ class Offer(NamedTuple):
 
 
 class HabitFile(NamedTuple):
-    """habits.jsonl as read."""
+    """habits.jsonl as read; ``lines`` tells where each habit stands."""
 
     habits: tuple[Habit, ...]
     bad_lines: tuple[BadLine, ...]
-    file: TextFile
+    lines: dict[str, int]
 
 
 def parse_habits(file: TextFile) -> HabitFile:
     """Every line of ``file``; a second line with an id already seen is a bad line."""
-    habits: dict[str, Habit] = {}
-    bad: list[BadLine] = []
-    for number, line in enumerate(file.lines, start=1):
-        if not line.raw.strip():
-            continue
-        reason = over_cap(line)
-        if reason is None:
-            try:
-                habit = Habit.model_validate_json(line.raw)
-            except ValidationError as error:
-                reason = "; ".join(str(one["msg"]) for one in error.errors())
-            else:
-                if habit.id not in habits:
-                    habits[habit.id] = habit
-                    continue
-                reason = f"id {habit.id} is taken by an earlier line"
-        bad.append(bad_line(file.path, number, line, reason))
-    return HabitFile(tuple(habits.values()), tuple(bad), file)
+    parsed = parse_records(file, Habit.model_validate_json)
+    return HabitFile(tuple(parsed.records.values()), parsed.bad_lines, parsed.lines)
 
 
 def active_habits(habits: Iterable[Habit], approved: Iterable[str], zone: tzinfo | None = None) -> list[Habit]:
@@ -178,7 +163,7 @@ class Habits:
                 raise NotFound(f"no habit has the id {identifier!r}; m.habits.all() lists them")
             if habit.revoked_at:
                 return file, habit
-            index = next(index for index, line in enumerate(file.lines) if _identifier(line.text or "") == identifier)
+            index = parsed.lines[identifier]
             raw = patch_object(file.lines[index].text or "", {"revokedAt": at})
             return file.replaced(index, raw), habit.model_copy(update={"revoked_at": at})
 
@@ -189,10 +174,3 @@ class Habits:
             raise ReadOnly(f"{self._path} was opened read-only; open_memory(..., read_only=False) may change it")
         with hold(self._lock):
             return rewrite(self._path, change)
-
-
-def _identifier(raw: str) -> str | None:
-    try:
-        return Habit.model_validate_json(raw).id
-    except ValidationError:
-        return None

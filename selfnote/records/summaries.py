@@ -8,20 +8,19 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from selfnote.errors import BadSource, LimitExceeded, NotFound, ReadOnly
+from selfnote.records.record_lines import parse_records
 from selfnote.records.sources import parse_source
 from selfnote.storage.jsonl import (
     LINE_CAP,
     BadLine,
     RawJson,
-    bad_line,
     encode,
     extend_array,
     members,
-    over_cap,
     patch_object,
 )
 from selfnote.storage.lines import TextFile, read_text_file
@@ -57,33 +56,17 @@ class Summary(BaseModel):
 
 
 class SummaryFile(NamedTuple):
-    """summaries.jsonl as read."""
+    """summaries.jsonl as read; ``lines`` tells where each summary stands."""
 
     summaries: tuple[Summary, ...]
     bad_lines: tuple[BadLine, ...]
-    file: TextFile
+    lines: dict[str, int]
 
 
 def parse_summaries(file: TextFile) -> SummaryFile:
     """Every line of ``file``; a second line with an id already seen is a bad line."""
-    summaries: dict[str, Summary] = {}
-    bad: list[BadLine] = []
-    for number, line in enumerate(file.lines, start=1):
-        if not line.raw.strip():
-            continue
-        reason = over_cap(line)
-        if reason is None:
-            try:
-                summary = Summary.model_validate_json(line.raw)
-            except ValidationError as error:
-                reason = "; ".join(str(one["msg"]) for one in error.errors())
-            else:
-                if summary.id not in summaries:
-                    summaries[summary.id] = summary
-                    continue
-                reason = f"id {summary.id} is taken by an earlier line"
-        bad.append(bad_line(file.path, number, line, reason))
-    return SummaryFile(tuple(summaries.values()), tuple(bad), file)
+    parsed = parse_records(file, Summary.model_validate_json)
+    return SummaryFile(tuple(parsed.records.values()), parsed.bad_lines, parsed.lines)
 
 
 class Summaries:
@@ -175,10 +158,11 @@ class Summaries:
         at = format_instant(to_milliseconds(require_aware(now or clock())))
 
         def change(file: TextFile) -> tuple[TextFile, Summary]:
-            summary = _find(parse_summaries(file), identifier)
+            parsed = parse_summaries(file)
+            summary = _find(parsed, identifier)
             if summary.status == "void":
                 return file, summary
-            index = next(index for index, line in enumerate(file.lines) if _identifier(line.raw) == identifier)
+            index = parsed.lines[identifier]
             raw = file.lines[index].text or ""
             step = {"at": at, "from": summary.status, "to": "void"}
             history = extend_array(members(raw).get("history"), [step], changed=lambda _: None)
@@ -200,13 +184,6 @@ def _find(parsed: SummaryFile, identifier: str) -> Summary:
     if found is None:
         raise NotFound(f"no summary has the id {identifier!r}; m.summaries.all() lists them")
     return found
-
-
-def _identifier(raw: bytes) -> str | None:
-    try:
-        return Summary.model_validate_json(raw).id
-    except ValidationError:
-        return None
 
 
 def _new_id(seed: str, taken: set[str]) -> str:

@@ -1,0 +1,59 @@
+"""A JSONL file of small records: every readable line by its id, every other one as a bad line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from pydantic import ValidationError
+
+from selfnote.storage.jsonl import BadLine, bad_line, over_cap
+from selfnote.storage.lines import TextFile
+
+
+class HasId(Protocol):
+    """What a record is told apart by."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        ...
+
+
+Record = TypeVar("Record", bound=HasId)
+
+
+class ParsedRecords(NamedTuple, Generic[Record]):
+    """Records by id in file order, the index of each one's line, and the lines nobody understands."""
+
+    records: dict[str, Record]
+    lines: dict[str, int]
+    bad_lines: tuple[BadLine, ...]
+
+
+def parse_records(file: TextFile, parse: Callable[[bytes], Record]) -> ParsedRecords[Record]:
+    """Every line of ``file`` by ``parse``, which raises ValueError for what it cannot read.
+
+    A second line with an id already seen is a bad line (DESIGN "Opening").
+    """
+    records: dict[str, Record] = {}
+    lines: dict[str, int] = {}
+    bad: list[BadLine] = []
+    for index, line in enumerate(file.lines):
+        if not line.raw.strip():
+            continue
+        reason = over_cap(line)
+        if reason is None:
+            try:
+                record = parse(line.raw)
+            except ValidationError as error:
+                reason = "; ".join(str(one["msg"]) for one in error.errors())
+            except ValueError as error:
+                reason = str(error)
+            else:
+                if record.id not in records:
+                    records[record.id], lines[record.id] = record, index
+                    continue
+                reason = f"id {record.id} is taken by an earlier line"
+        bad.append(bad_line(file.path, index + 1, line, reason))
+    return ParsedRecords(records, lines, tuple(bad))

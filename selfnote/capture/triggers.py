@@ -31,7 +31,11 @@ class Judgement(NamedTuple):
 
 # --- rules ----------------------------------------------------------------------------------------
 class Rule(NamedTuple):
-    """One rule of triggers.toml; ``unless`` and ``spares`` (reasons) say where a refusal does not hold."""
+    """One rule of triggers.toml; ``unless`` and ``spares`` (reasons) say where a refusal does not hold.
+
+    A trigger may ask for what comes ``after`` (the sentence before it, or its lead), be ``addressed`` to the AI by its
+    own words, and ``passes`` some gates.
+    """
 
     id: str
     pattern: re.Pattern[str]
@@ -40,6 +44,9 @@ class Rule(NamedTuple):
     gate: str = ""
     scope: str = "sentence"
     unless: re.Pattern[str] | None = None
+    after: re.Pattern[str] | None = None
+    addressed: bool = False
+    passes: tuple[str, ...] = ()
     spares: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
 
@@ -81,20 +88,21 @@ def _spell(pattern: str | list[str], words: Mapping[str, str]) -> str:
 
 
 def _rule(raw: Mapping[str, Any], words: Mapping[str, str]) -> Rule:
-    compiled = {name: re.compile(_spell(raw[name], words)) for name in ("pattern", "unless") if name in raw}
-    lists = {name: tuple(raw[name]) for name in ("spares", "examples") if name in raw}
+    compiled = {name: re.compile(_spell(raw[name], words)) for name in ("pattern", "unless", "after") if name in raw}
+    lists = {name: tuple(raw[name]) for name in ("spares", "passes", "examples") if name in raw}
     return Rule(**{**raw, **compiled, **lists})
 
 
 # --- reading --------------------------------------------------------------------------------------
 class _Sentence(NamedTuple):
-    """A sentence of a message: where it stands, how the rules read it, its languages, and whether it is an aside."""
+    """A sentence: where it stands, how the rules read it, its languages, whether an aside, and the words before it."""
 
     start: int
     end: int
     read: str
     languages: frozenset[str]
     aside: bool
+    before: str
 
 
 #: Sentences with a trigger that are judged in one message; nobody types more, a paste may hold thousands.
@@ -116,8 +124,14 @@ def _trigger_of(sentence: _Sentence, rules: Rules) -> Rule | None:
     """The first trigger that fits a sentence; of one that is too long, its beginning is read."""
     read = sentence.read[:MAX_CHARS]
     return next(
-        (one for one in rules.triggers if one.language in sentence.languages and one.pattern.search(read)), None
+        (one for one in rules.triggers if one.language in sentence.languages and _fits(one, read, sentence)), None
     )
+
+
+def _fits(trigger: Rule, read: str, sentence: _Sentence) -> bool:
+    if not trigger.pattern.search(read) or (trigger.unless and trigger.unless.search(read)):
+        return False
+    return trigger.after is None or bool(trigger.after.search(sentence.before))
 
 
 def _decide(clause: str, sentence: _Sentence, trigger: Rule, rules: Rules, about: set[str]) -> Judgement:
@@ -126,7 +140,7 @@ def _decide(clause: str, sentence: _Sentence, trigger: Rule, rules: Rules, about
     gate, rule = _size_gate(clause), trigger.id
     if not gate and (refusal := _refusal_of(sentence, trigger, rules, about)):
         gate, rule = refusal.gate, refusal.id
-    if not gate and not any(one.pattern.search(sentence.read) for one in rules.scopes):
+    if not gate and not trigger.addressed and not any(one.pattern.search(sentence.read) for one in rules.scopes):
         gate = "not addressed"
     return Judgement(gate is None, rule, trigger.reason, clause, gate)
 
@@ -144,7 +158,9 @@ def _refusal_of(sentence: _Sentence, trigger: Rule, rules: Rules, about: set[str
             holds = one.id in about and not sentence.aside
         else:
             holds = (not one.language or one.language in sentence.languages) and bool(one.pattern.search(sentence.read))
-        if holds and trigger.reason not in one.spares and not (one.unless and one.unless.search(sentence.read)):
+        if not holds or one.gate in trigger.passes:
+            continue
+        if trigger.reason not in one.spares and not (one.unless and one.unless.search(sentence.read)):
             return one
     return None
 
@@ -177,18 +193,21 @@ def _sentences(read: str, rules: Rules) -> Iterator[_Sentence]:
         if found[0] != "." or not _ABBREVIATED.search(read[max(0, found.start() - 5) : found.start()])
     ]
     start = 0
+    before = ""
     for end in [*ends, len(read)]:
         opening = _OPENING.match(read, start, end)
         begin = opening.end() if opening else start
         lead = rules.lead.match(read, begin, min(end, begin + MAX_CHARS))
         begin = lead.end() if lead else begin
+        said = lead[0] if lead else before
         aside = bool(lead and rules.remark.search(lead[0]))
         stretch = read[begin:end].rstrip()
         start = end
         if len(stretch) <= MAX_CHARS and (tail := rules.tail.search(stretch)):
             stretch = stretch[: tail.start()]
         if stretch:
-            yield _Sentence(begin, begin + len(stretch), stretch, _languages(stretch), aside)
+            yield _Sentence(begin, begin + len(stretch), stretch, _languages(stretch), aside, said)
+            before = stretch[:MAX_CHARS]
 
 
 def _languages(read: str) -> frozenset[str]:

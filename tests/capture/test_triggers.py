@@ -308,10 +308,9 @@ def show(language: str, split: str) -> str:
     return "\n".join(rows)
 
 
-#: Precision and recall held on the half set apart. The target is 0.97 and 0.90 in both; English is not there yet.
-HELD = {"zh": (0.97, 0.90), "en": (0.96, 0.88)}
-#: ... and on the holdout, which nobody who writes rules has read: the honest number, still short of the target.
-HELD_ON_HOLDOUT = {"zh": (0.88, 0.82), "en": (0.89, 0.90)}
+#: Precision and recall held on holdout.tsv, which nobody who writes rules has read: the honest number. The target is
+#: 0.97 and 0.90; it is not reached there yet.
+HELD_ON_HOLDOUT = {"zh": (0.89, 0.85), "en": (0.91, 0.93)}
 
 
 def count_holdout(language: str) -> Score:
@@ -349,27 +348,19 @@ def test_the_readme_tells_these_numbers(name):
     """Every claim in the README is true today."""
     text = (Path(__file__).resolve().parents[2] / name).read_text(encoding="utf-8")
     for language in ("zh", "en"):
-        for score in (measure(language, "test")["all"], count_holdout(language)):
-            assert told(score.right, score.hits) in text
-            assert told(score.heard, score.demands) in text
+        score = count_holdout(language)
+        assert told(score.right, score.hits) in text
+        assert told(score.heard, score.demands) in text
 
 
+@pytest.mark.parametrize("split", ["tune", "test"])
 @pytest.mark.parametrize("language", ["zh", "en"])
-def test_the_judge_keeps_its_worth_on_the_lines_it_was_made_from(language):
-    print("\n" + show(language, "tune"))  # noqa: T201 # the numbers are what this test is for
-    score = measure(language, "tune")["all"]
+def test_the_judge_keeps_its_worth_on_the_lines_its_rules_were_made_with(language, split):
+    """COMPLAINTS 72: precision first, numbers in CI. Both halves have been read by now; holdout.tsv has not."""
+    print("\n" + show(language, split))  # noqa: T201 # the numbers are what this test is for
+    score = measure(language, split)["all"]
     assert score.precision >= 0.97
     assert score.recall >= 0.90
-
-
-@pytest.mark.parametrize("language", ["zh", "en"])
-def test_the_judge_holds_what_it_reached_on_lines_it_was_not_made_from(language):
-    """COMPLAINTS 72: precision first, numbers in CI."""
-    print("\n" + show(language, "test"))  # noqa: T201 # the numbers are what this test is for
-    score = measure(language, "test")["all"]
-    precision, recall = HELD[language]
-    assert score.precision >= precision
-    assert score.recall >= recall
     assert score.reasons / score.hits >= 0.9
     assert score.clauses / score.hits >= 0.9
 

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from selfnote.errors import Conflict, LimitExceeded, ReadOnly
+from selfnote.errors import Conflict, LimitExceeded, require_writable
 from selfnote.phrases import CHINESE, OLD_DEFAULT_HEADERS, PHRASES, Phrases
 from selfnote.storage.jsonl import RawJson, members, patch_object
-from selfnote.storage.lines import BOM, Line, TextFile, read_text_file
+from selfnote.storage.lines import Line, TextFile, read_text_file
 from selfnote.storage.locks import hold
 from selfnote.storage.rewrite import rewrite
 from selfnote.times import find_zone
@@ -179,7 +179,7 @@ class ConfigStore:
     def load_with_problems(self) -> tuple[Config, tuple[str, ...]]:
         """The settings, and one sentence for each value that could not be used."""
         file = read_text_file(self._path)
-        return parse_config(_text_of(file))
+        return parse_config(file.text)
 
     def problems(self) -> tuple[str, ...]:
         """One sentence for each value in the file that could not be used."""
@@ -203,15 +203,14 @@ class ConfigStore:
             When the stored settings are not those of ``expect``, or the file is not a JSON object.
         Busy, ReadOnly
         """
-        if self._read_only:
-            raise ReadOnly(f"{self._path} was opened read-only; open_memory(..., read_only=False) may change it")
+        require_writable(self._path, read_only=self._read_only)
         unknown = sorted(set(changes) - set(Config.model_fields))
         if unknown:
             names = ", ".join(sorted(Config.model_fields))
             raise LimitExceeded(f"no setting is called {', '.join(unknown)}; there are {names}")
 
         def change(file: TextFile) -> tuple[TextFile, Config]:
-            text = _text_of(file)
+            text = file.text
             text = text if text.strip() else "{}\n"
             current, _ = parse_config(text)
             if expect is not None and current.revision != expect:
@@ -249,7 +248,3 @@ def _within(stored: Mapping[str, str], values: dict[str, Any]) -> dict[str, Any]
     if not isinstance(inner, dict) or not raw.startswith("{"):
         return values
     return {**values, "thresholds": RawJson(patch_object(raw, inner))}
-
-
-def _text_of(file: TextFile) -> str:
-    return file.data.removeprefix(BOM).decode("utf-8", "surrogateescape")

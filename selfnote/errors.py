@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 
 class SelfnoteError(Exception):
     """Everything selfnote raises on purpose."""
@@ -33,3 +35,9 @@ class Busy(SelfnoteError):  # noqa: N818 - the public name is fixed by DESIGN
 
 class ReadOnly(SelfnoteError):  # noqa: N818 - the public name is fixed by DESIGN
     """The memory was opened read-only."""
+
+
+def require_writable(path: str | os.PathLike[str], *, read_only: bool) -> None:
+    """Refuse a write to a memory that was opened read-only. Raises ReadOnly."""
+    if read_only:
+        raise ReadOnly(f"{path} was opened read-only; open_memory(..., read_only=False) may change it")

@@ -19,6 +19,7 @@ from selfnote.phrases import ANSWERS, TOOL_DESCRIPTIONS
 from selfnote.records.flags import Flag, find_flags
 from selfnote.records.notes import PIN, TIER_LABELS, TIERS, Note, Tier
 from selfnote.records.sources import parse_source
+from selfnote.storage.fingerprints import digest
 from selfnote.storage.locks import COMPOSE_WAIT
 from selfnote.times import clock, local_time, require_aware, to_milliseconds
 
@@ -455,7 +456,6 @@ def _folded(text: str) -> str:
 
 
 def _stage(turn: _Turn, text: object, source: object, channel: object, tags: object) -> str:
-    from selfnote.sessions.log import digest_text
 
     _require_writer(turn)
     if not isinstance(source, str) or not source.strip():
@@ -478,7 +478,7 @@ def _stage(turn: _Turn, text: object, source: object, channel: object, tags: obj
         channel="env" if channel == "env" else "rel",
         tags=labels,
         capture_source="memory_stage",
-        source_sha=digest_text(message.text),
+        source_sha=digest(message.text),
         flags=[flag.name for flag in flags],
         now=turn.now,
     )
@@ -525,7 +525,6 @@ def _what_became(turn: _Turn, fact: Fact, source: str, before: int | None) -> It
 
 def _summarise(turn: _Turn, text: object, source: object) -> str:
     from selfnote.records.summaries import Summaries
-    from selfnote.sessions.log import digest_text
 
     _require_writer(turn)
     if not isinstance(source, str) or not source.strip():
@@ -534,7 +533,7 @@ def _summarise(turn: _Turn, text: object, source: object) -> str:
     message = _resolve(turn, source)
     home = turn.memory.home
     store = Summaries(home.summaries, home.memory_lock, read_only=turn.spot.read_only)
-    summary = store.write(wanted, source=message.source, source_sha=digest_text(message.text), now=turn.now)
+    summary = store.write(wanted, source=message.source, source_sha=digest(message.text), now=turn.now)
     return turn.say("summarised", id=summary.id, source=summary.source, text=texts.safe(summary.text))
 
 

@@ -9,7 +9,7 @@ from selfnote.config import parse_config
 from selfnote.injection.assemble import HasHome
 from selfnote.injection.segments import pack_notes
 from selfnote.records.notes import Note, Tier, parse_notes
-from selfnote.storage.lines import BOM, read_text_file
+from selfnote.storage.lines import read_text_file
 from selfnote.times import clock, find_zone, local_date, require_aware
 
 #: The id of the note that is not there yet; no stored note has it.
@@ -50,7 +50,7 @@ def note_allowance(
         When notes.md or config.json cannot be read.
     """
     home = memory_like.home
-    config, _ = parse_config(read_text_file(home.config).data.removeprefix(BOM).decode("utf-8", "surrogateescape"))
+    config, _ = parse_config(read_text_file(home.config).text)
     zone = memory_like.zone_override if memory_like.zone_override is not None else find_zone(config.tz)
     today = local_date(require_aware(now or clock()), zone)
     notes = [note for note in parse_notes(read_text_file(home.notes)).notes if note.id != without]

@@ -43,7 +43,7 @@ from selfnote.records.notes import NoteFile, parse_notes
 from selfnote.records.persona import Persona, parse_persona
 from selfnote.storage.fingerprints import Fingerprint, digest, fingerprint
 from selfnote.storage.jsonl import BadLine
-from selfnote.storage.lines import BOM, TextFile, read_text_file
+from selfnote.storage.lines import TextFile, read_text_file
 from selfnote.text import is_printable, safe
 from selfnote.times import clock, find_zone, local_date, require_aware
 
@@ -141,17 +141,16 @@ def read_snapshot(home: MemoryHome, *, zone: tzinfo | None = None, previous: Sna
 
     ``zone`` overrides the configured time zone of the owner.
     """
-    config_file = _read(home.config, _parse_config_file, (Config(), ()), previous.config_file if previous else None)
+    config_file = _read(
+        home.config, lambda file: parse_config(file.text), (Config(), ()), previous.config_file if previous else None
+    )
     config, _ = config_file.value
     wanted = zone if zone is not None else find_zone(config.tz)
     same_zone = previous is not None and previous.zone == wanted
-    choice, found = (None, None)
-    rotation_now = fingerprint(home.rotation)
-    if previous is not None and previous.rotation_file.fingerprint == rotation_now:
+    if previous is not None and previous.rotation_file.fingerprint == fingerprint(home.rotation):
         rotation_file = previous.rotation_file
     else:
-        choice, found = read_choice(home)
-        rotation_file = Read(choice, found)
+        rotation_file = Read(*read_choice(home))
     return Snapshot(
         config_file,
         _read(home.persona, parse_persona, Persona(), previous.persona_file if previous else None),
@@ -187,10 +186,6 @@ def _read(
         return Read(parse(file), file.fingerprint)
     except (OSError, SelfnoteError, RecursionError) as error:
         return Read(empty, fingerprint(path), f"{path} cannot be read: {error}")
-
-
-def _parse_config_file(file: TextFile) -> tuple[Config, tuple[str, ...]]:
-    return parse_config(file.data.removeprefix(BOM).decode("utf-8", "surrogateescape"))
 
 
 def _no_file(path: Path) -> TextFile:

@@ -19,9 +19,9 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from selfnote.errors import Conflict, Corrupt, LimitExceeded, NotFound, ReadOnly
+from selfnote.errors import Conflict, Corrupt, LimitExceeded, NotFound, require_writable
 from selfnote.records.conflicts import NEAR, Profiled, profile_text, relate
-from selfnote.records.record_lines import parse_records
+from selfnote.records.record_lines import parse_records, strings
 from selfnote.records.signals import Strength, find_signal
 from selfnote.storage.atomic import append_line, read_file, remove_leftovers, write_atomic
 from selfnote.storage.jsonl import BadLine, RawJson, encode, members, patch_object
@@ -272,15 +272,11 @@ def parse_evidence(data: bytes, zone: tzinfo | None = None) -> dict[str, RuleEvi
             count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else 0,
             parse_instant(one.get("firstAt"), zone),
             parse_instant(one.get("lastAt"), zone),
-            _strings(one.get("corrections")),
-            _strings(one.get("counted")),
+            strings(one.get("corrections")),
+            strings(one.get("counted")),
             parse_instant(one.get("savedAt"), zone),
         )
     return found
-
-
-def _strings(values: Any) -> tuple[str, ...]:
-    return tuple(one for one in values if isinstance(one, str)) if isinstance(values, list) else ()
 
 
 def patch_evidence(data: bytes, changes: Mapping[str, Mapping[str, Any]]) -> bytes:
@@ -519,8 +515,7 @@ class Corrections:
             return rewrite(self._path, change)
 
     def _require_writable(self) -> None:
-        if self._read_only:
-            raise ReadOnly(f"{self._path} was opened read-only; open_memory(..., read_only=False) may change it")
+        require_writable(self._path, read_only=self._read_only)
 
     # --- the watermark ----------------------------------------------------------------------------
     def _set_watermark(self, at: datetime, now: datetime, sid: str, seq: int) -> datetime:

@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 from selfnote.errors import Conflict, LimitExceeded, NotFound
 from selfnote.records.conflicts import Profiled, Relation, find_relations, profile_text
 from selfnote.records.fact_lines import (
+    FACT_LINE,
     TRANSITIONS,
     Fact,
     FactFile,
@@ -22,9 +23,9 @@ from selfnote.records.fact_lines import (
     Link,
     Status,
     encode_fact,
-    require_short,
     to_json,
 )
+from selfnote.records.record_lines import free_id, require_short
 from selfnote.storage.jsonl import RawJson, encode, extend_array, members, patch_object
 from selfnote.storage.lines import Line, TextFile
 from selfnote.times import format_instant
@@ -117,7 +118,7 @@ class Draft:
                 )
             else:
                 on_disk[key] = to_json(name, value)
-        return require_short(patch_object(raw, on_disk))
+        return require_short(patch_object(raw, on_disk), *FACT_LINE)
 
 
 #: What grows without the owner's act; on a line that is full it waits (DESIGN "Links").
@@ -331,9 +332,4 @@ def _profiled(draft: Draft) -> list[tuple[str, Profiled]]:
 def _new_id(draft: Draft, fact: Fact) -> str:
     created = format_instant(fact.created_at) if fact.created_at else ""
     base = "f-" + hashlib.sha256(encode([fact.text, fact.source, created]).encode()).hexdigest()[:12]
-    taken = draft.facts.keys()
-    return (
-        base
-        if base not in taken
-        else next(f"{base}.{n}" for n in range(2, len(taken) + 3) if f"{base}.{n}" not in taken)
-    )
+    return free_id(base, draft.facts.keys())

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from selfnote.config import DEFAULT_IMPORTANCE, IMPORTANCE_RANGE
-from selfnote.errors import LimitExceeded
-from selfnote.storage.jsonl import LINE_CAP, BadLine, bad_line, encode, over_cap
+from selfnote.records.record_lines import require_short
+from selfnote.storage.jsonl import BadLine, bad_line, encode, over_cap
 from selfnote.storage.lines import TextFile
 from selfnote.times import format_instant, parse_instant
 
@@ -336,15 +336,9 @@ def encode_fact(fact: Fact) -> str:
     for optional in ("detail", "sourceSha", "approvedAt", "captureSource"):
         if values[optional] is None:
             del values[optional]
-    return require_short(encode(values))
+    return require_short(encode(values), *FACT_LINE)
 
 
-def require_short(line: str) -> str:
-    """``line`` if readers will take it. Raises LimitExceeded when it is over 1 MB."""
-    size = len(line.encode())
-    if size > LINE_CAP:
-        raise LimitExceeded(f"the fact takes {size} bytes on its line, at most {LINE_CAP}; shorten text or detail")
-    return line
-
-
+#: What a line that is too long is told to be, and what to do.
+FACT_LINE = ("fact", "shorten text or detail")
 _DISK_FIELDS = tuple(name for name, info in Fact.model_fields.items() if not info.exclude)

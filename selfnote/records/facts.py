@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
 
 from selfnote.config import IMPORTANCE_RANGE
-from selfnote.errors import Conflict, LimitExceeded, ReadOnly, SelfnoteError
+from selfnote.errors import Conflict, LimitExceeded, SelfnoteError, require_writable
 from selfnote.records.conflicts import NEAR
 from selfnote.records.fact_changes import (
     Draft,
@@ -376,8 +376,7 @@ class Facts:
         return self._transact(change, now)
 
     def _transact(self, change: Callable[[Draft], Result], now: datetime | None) -> Result:
-        if self._read_only:
-            raise ReadOnly(f"{self._path} was opened read-only; open_memory(..., read_only=False) may change it")
+        require_writable(self._path, read_only=self._read_only)
         with hold(self._lock):
             return self._apply(change, now)
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from selfnote.config import Config
-from selfnote.errors import Conflict, NotFound, ReadOnly
+from selfnote.errors import Conflict, NotFound, require_writable
 from selfnote.records.fact_lines import Fact
 from selfnote.records.record_lines import parse_records
 from selfnote.storage.jsonl import BadLine, encode, patch_object
@@ -170,7 +170,6 @@ class Habits:
         return self._rewrite(change)
 
     def _rewrite(self, change: Callable[[TextFile], tuple[TextFile, Habit]]) -> Habit:
-        if self._read_only:
-            raise ReadOnly(f"{self._path} was opened read-only; open_memory(..., read_only=False) may change it")
+        require_writable(self._path, read_only=self._read_only)
         with hold(self._lock):
             return rewrite(self._path, change)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from selfnote.config import HEARTBEAT_MERGE, SEEN_MERGE, SESSIONS_KEPT
 from selfnote.home import MemoryHome
+from selfnote.records.record_lines import strings
 from selfnote.storage.atomic import append_line, read_file, sync_directory, write_atomic
 from selfnote.storage.fingerprints import Fingerprint
 from selfnote.storage.jsonl import BadLine, bad_line, encode, over_cap
@@ -312,7 +313,7 @@ def read_sessions_injected(home: MemoryHome) -> tuple[dict[str, SessionState], F
             continue
         parts = one.get("parts")
         states[session] = SessionState(
-            _strings(one.get("env")),
+            strings(one.get("env")),
             str(one.get("digest") or ""),
             parts if isinstance(parts, dict) else {},
             _read_refill(one.get("refill")),
@@ -322,13 +323,9 @@ def read_sessions_injected(home: MemoryHome) -> tuple[dict[str, SessionState], F
 
 
 def _read_refill(values: Any) -> Refill | None:
-    if not isinstance(values, dict) or not (ids := _strings(values.get("ids"))):
+    if not isinstance(values, dict) or not (ids := strings(values.get("ids"))):
         return None
     return Refill(ids, str(values.get("at") or ""), values.get("after"), values.get("turn"))
-
-
-def _strings(values: Any) -> tuple[str, ...]:
-    return tuple(one for one in values if isinstance(one, str)) if isinstance(values, list) else ()
 
 
 def write_session_state(home: MemoryHome, session: str, state: SessionState) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
 from selfnote.config import Config
-from selfnote.errors import Conflict, LimitExceeded, ReadOnly
+from selfnote.errors import Conflict, LimitExceeded, require_writable
 from selfnote.storage.atomic import append_line
 from selfnote.storage.jsonl import BadLine, bad_line, over_cap
 from selfnote.storage.lines import Line, TextFile, read_text_file
@@ -298,8 +298,7 @@ class Notes:
         now: datetime | None = None,
     ) -> Result:
         """Change notes.md; notes that leave it go to this month's archive as they stood, just before they leave."""
-        if self._read_only:
-            raise ReadOnly(f"{self._path} was opened read-only; open_memory(..., read_only=False) may change it")
+        require_writable(self._path, read_only=self._read_only)
 
         def archive(file: TextFile, result: Result) -> None:
             month = self._archive / f"{local_date(now or clock(), self._zone()):%Y-%m}.md"

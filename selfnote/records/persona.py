@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from selfnote.config import L0_L1_LIMIT, L0_LIMIT, PERSONA_FILE_LIMIT
-from selfnote.errors import Busy, Conflict, LimitExceeded, NotFound, ReadOnly
+from selfnote.errors import Busy, Conflict, LimitExceeded, NotFound, require_writable
 from selfnote.home import MemoryHome
 from selfnote.storage.atomic import read_file, write_atomic
 from selfnote.storage.jsonl import BadLine, bad_line, over_cap, patch_object
@@ -327,8 +327,7 @@ class PersonaStore:
             When ``used_corrections`` is given and persona.evidence.json cannot be read; nothing was written.
         Busy, ReadOnly
         """
-        if self._read_only:
-            raise ReadOnly(f"{self._path} was opened read-only; open_memory(..., read_only=False) may change it")
+        require_writable(self._path, read_only=self._read_only)
         wanted: dict[Part, str] = {
             part: require_text(part.upper(), text)
             for part, text in zip(PARTS, (l0, l1, l2), strict=True)

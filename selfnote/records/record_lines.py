@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import ValidationError
 
-from selfnote.storage.jsonl import BadLine, bad_line, over_cap
+from selfnote.errors import LimitExceeded
+from selfnote.storage.jsonl import LINE_CAP, BadLine, bad_line, over_cap
 from selfnote.storage.lines import TextFile
 
 
@@ -57,3 +58,23 @@ def parse_records(file: TextFile, parse: Callable[[bytes], Record]) -> ParsedRec
                 reason = f"id {record.id} is taken by an earlier line"
         bad.append(bad_line(file.path, index + 1, line, reason))
     return ParsedRecords(records, lines, tuple(bad))
+
+
+def free_id(base: str, taken: Collection[str]) -> str:
+    """``base``, or with ``.2``, ``.3``, … behind it when that is taken."""
+    if base not in taken:
+        return base
+    return next(f"{base}.{number}" for number in range(2, len(taken) + 3) if f"{base}.{number}" not in taken)
+
+
+def require_short(line: str, record: str, advice: str) -> str:
+    """``line`` if readers will take it. Raises LimitExceeded, with what to do, when it is over 1 MB."""
+    size = len(line.encode())
+    if size > LINE_CAP:
+        raise LimitExceeded(f"the {record} takes {size} bytes on its line, at most {LINE_CAP}; {advice}")
+    return line
+
+
+def strings(values: object) -> tuple[str, ...]:
+    """The strings of a JSON list; none of anything else."""
+    return tuple(one for one in values if isinstance(one, str)) if isinstance(values, list) else ()

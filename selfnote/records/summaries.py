@@ -11,11 +11,10 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from selfnote.errors import BadSource, LimitExceeded, NotFound, ReadOnly
-from selfnote.records.record_lines import parse_records
+from selfnote.errors import BadSource, NotFound, require_writable
+from selfnote.records.record_lines import free_id, parse_records, require_short
 from selfnote.records.sources import parse_source
 from selfnote.storage.jsonl import (
-    LINE_CAP,
     BadLine,
     RawJson,
     encode,
@@ -30,6 +29,10 @@ from selfnote.text import one_line, require_printable
 from selfnote.times import EPOCH, clock, format_instant, parse_instant, require_aware, to_milliseconds
 
 SummaryStatus = Literal["active", "void"]
+
+
+#: What a line that is too long is told to be, and what to do.
+_SUMMARY = ("summary", "write it shorter")
 
 
 class Summary(BaseModel):
@@ -139,14 +142,15 @@ class Summaries:
 
         def change(file: TextFile) -> tuple[TextFile, Summary]:
             taken = {one.id for one in parse_summaries(file).summaries}
+            seed = hashlib.sha256(encode([wanted, pointer, created]).encode()).hexdigest()
             summary = Summary(
-                id=_new_id(encode([wanted, pointer, created]), taken),
+                id=free_id(f"s-{seed[:12]}", taken),
                 text=wanted,
                 source=pointer,
                 source_sha=source_sha,
                 created_at=created,
             )
-            return file.appended(_require_short(encode(summary.model_dump(by_alias=True)))), summary
+            return file.appended(require_short(encode(summary.model_dump(by_alias=True)), *_SUMMARY)), summary
 
         return self._rewrite(change)
 
@@ -168,13 +172,12 @@ class Summaries:
             history = extend_array(members(raw).get("history"), [step], changed=lambda _: None)
             patched = patch_object(raw, {"status": "void", "voidedAt": at, "history": RawJson(history)})
             voided = summary.model_copy(update={"status": "void", "voided_at": at, "history": (*summary.history, step)})
-            return file.replaced(index, _require_short(patched)), voided
+            return file.replaced(index, require_short(patched, *_SUMMARY)), voided
 
         return self._rewrite(change)
 
     def _rewrite(self, change: Callable[[TextFile], tuple[TextFile, Summary]]) -> Summary:
-        if self._read_only:
-            raise ReadOnly(f"{self._path} was opened read-only; open_memory(..., read_only=False) may change it")
+        require_writable(self._path, read_only=self._read_only)
         with hold(self._lock):
             return rewrite(self._path, change)
 
@@ -184,19 +187,3 @@ def _find(parsed: SummaryFile, identifier: str) -> Summary:
     if found is None:
         raise NotFound(f"no summary has the id {identifier!r}; m.summaries.all() lists them")
     return found
-
-
-def _new_id(seed: str, taken: set[str]) -> str:
-    base = "s-" + hashlib.sha256(seed.encode()).hexdigest()[:12]
-    return (
-        base
-        if base not in taken
-        else next(f"{base}.{n}" for n in range(2, len(taken) + 3) if f"{base}.{n}" not in taken)
-    )
-
-
-def _require_short(line: str) -> str:
-    size = len(line.encode())
-    if size > LINE_CAP:
-        raise LimitExceeded(f"the summary takes {size} bytes on its line, at most {LINE_CAP}; write it shorter")
-    return line

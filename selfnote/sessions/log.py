@@ -30,6 +30,7 @@ from selfnote.sessions.model import (
     read_instant,
     read_string,
 )
+from selfnote.storage.fingerprints import digest
 
 if TYPE_CHECKING:
     from selfnote.sessions.events import Batch, Row, Survey
@@ -224,7 +225,7 @@ class SessionLog:
                     system=system,
                     text=text,
                     found=found,
-                    digest=None if text is None else digest_text(text),
+                    digest=None if text is None else digest(text),
                     seeded=event.seq < self.header.seed_length,
                 )
             )
@@ -477,11 +478,6 @@ def read_pieces(descriptor: int, start: int, end: int) -> Iterator[bytes]:
             return
         yield piece
         start += len(piece)
-
-
-def digest_text(text: str) -> str:
-    """The digest of an injected text: sha256 of its UTF-8, in hexadecimal (DESIGN "Ids")."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _put_back(first: _Item, rest: Iterator[_Item]) -> Iterator[_Item]:

@@ -43,6 +43,11 @@ class TextFile(NamedTuple):
         """The bytes of the file."""
         return (BOM if self.bom else b"") + b"".join(line.raw + line.newline for line in self.lines)
 
+    @property
+    def text(self) -> str:
+        """The whole file as text without its BOM; bytes that are no UTF-8 come back when it is encoded again."""
+        return self.data.removeprefix(BOM).decode("utf-8", "surrogateescape")
+
     def replaced(self, index: int, text: str) -> TextFile:
         """The file with the text of one line replaced, its newline kept."""
         line = self.lines[index]._replace(raw=text.encode())

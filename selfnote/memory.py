@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from selfnote.config import Config, ConfigStore
+from selfnote.errors import SelfnoteError
 from selfnote.home import MemoryHome
 from selfnote.times import find_zone
 
@@ -108,6 +109,7 @@ class Memory:
             self.home.selfnote_lock,
             zone=self.zone,
             near=self._near,
+            owner_seqs=self._owner_seqs,
             read_only=self.read_only,
         )
 
@@ -196,6 +198,13 @@ class Memory:
         from selfnote.audit.report import audit
 
         return audit(self, now=now, progress=progress)
+
+    def _owner_seqs(self, session_id: str) -> list[int] | None:
+        """The seqs of the owner's messages in a session; None when its log is gone or cannot be read."""
+        try:
+            return [message.seq for message in self.sessions.open(session_id).messages() if message.by_owner]
+        except SelfnoteError:
+            return None
 
     def _near(self) -> float:
         return self.config.load().thresholds.near

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -42,7 +42,7 @@ PAGE_SIZE = 30
 PAGE_LIMIT = 200
 #: Code points of a message kept whole; of a longer one the sentence that carries the signal (COMPLAINTS 73).
 TEXT_LIMIT = 2000
-#: Messages of the owner between two corrections of the same thing (A-11b), and minutes where messages are not numbered.
+#: Messages of the owner between two corrections of the same thing (A-11b), and minutes where their log cannot tell.
 APART_MESSAGES = 10
 APART_MINUTES = 30
 #: How late a message may be heard and still count as said while listening: the first one sets the watermark (S2-148).
@@ -58,7 +58,6 @@ _ALIASES: dict[str, tuple[str, ...]] = {
     "status": ("state", "handling"),
     "usedAt": ("used_at", "handledAt", "consumedAt"),
     "ruleFp": ("rule_fp", "ruleFingerprint", "fingerprint"),
-    "messageNumber": ("message_number",),
 }
 _STATUSES: dict[Any, Status] = {
     "new": "open", "pending": "open", "unhandled": "open", "handled": "used", "consumed": "used", "done": "used",
@@ -85,7 +84,6 @@ class Correction(BaseModel):
     used_at: Any = None
     rule_fp: str | None = None
     signal_rule: str | None = None
-    message_number: int | None = None
 
     def said(self, zone: tzinfo | None = None) -> datetime:
         """When it was said; 1970 when that cannot be read."""
@@ -192,21 +190,31 @@ def leaving(corrections: Sequence[Correction], zone: tzinfo | None, cap: int = C
     return sorted(corrections[:-1], key=key)[:excess] if excess > 0 else []
 
 
+#: A session's id -> the seqs of the owner's messages in it, ascending; None when its log cannot tell.
+OwnerSeqs = Callable[[str], Sequence[int] | None]
+
+
 def repeated_groups(
-    corrections: Iterable[Correction], *, near: float = NEAR, zone: tzinfo | None = None
+    corrections: Iterable[Correction],
+    *,
+    near: float = NEAR,
+    zone: tzinfo | None = None,
+    owner_seqs: OwnerSeqs = lambda _: None,
 ) -> list[tuple[Correction, ...]]:
     """Corrections of the same thing in one session, at most 10 messages of the owner apart, each group oldest first.
 
-    Same is what ``relate`` calls same or near. Where a message has no number, 30 minutes stand for the 10 messages.
-    Dismissed ones do not count (A-11b).
+    Same is what ``relate`` calls same or near. Events between messages have seqs of their own, so ``owner_seqs`` counts
+    the messages; where it does not know one of the two, 30 minutes stand for the 10 messages. Dismissed ones do not
+    count (A-11b).
     """
+    seqs_of = cache(owner_seqs)
     rest = sorted(
         (one for one in corrections if one.status != "dismissed"), key=lambda one: (one.said(zone), one.seq or 0)
     )
     group_of: dict[str, list[Correction]] = {}
     for index, one in enumerate(rest):
         for other in rest[:index]:
-            if other.sid == one.sid and _close(other, one, zone) and _same(other.profiled, one.profiled, near):
+            if other.sid == one.sid and _same(other.profiled, one.profiled, near) and _close(other, one, zone, seqs_of):
                 known, mine = group_of.setdefault(other.id, [other]), group_of.setdefault(one.id, [one])
                 if known is not mine:
                     known += mine
@@ -215,9 +223,11 @@ def repeated_groups(
     return [tuple(sorted(group, key=lambda one: (one.said(zone), one.seq or 0))) for group in groups]
 
 
-def _close(one: Correction, other: Correction, zone: tzinfo | None) -> bool:
-    if one.message_number is not None and other.message_number is not None:
-        return abs(one.message_number - other.message_number) <= APART_MESSAGES
+def _close(one: Correction, other: Correction, zone: tzinfo | None, owner_seqs: OwnerSeqs) -> bool:
+    places: dict[int | None, int] = {seq: place for place, seq in enumerate(owner_seqs(one.sid) or ())}
+    first, second = places.get(one.seq), places.get(other.seq)
+    if first is not None and second is not None:
+        return abs(first - second) <= APART_MESSAGES
     return abs(one.said(zone) - other.said(zone)) <= timedelta(minutes=APART_MINUTES)
 
 
@@ -341,6 +351,8 @@ class Corrections:
         corrections.jsonl, corrections.watermark.json and the lock of ``selfnote/``.
     evidence_path
         persona.evidence.json; default: beside ``path``.
+    owner_seqs
+        Where the owner's messages stand in a session, to tell how far apart two are.
     """
 
     def __init__(
@@ -352,6 +364,7 @@ class Corrections:
         zone: Callable[[], tzinfo | None] = lambda: None,
         near: Callable[[], float] = lambda: NEAR,
         evidence_path: Path | None = None,
+        owner_seqs: OwnerSeqs = lambda _: None,
         read_only: bool = False,
     ) -> None:
         self._path = path
@@ -361,6 +374,7 @@ class Corrections:
         self._lock = lock
         self._zone = zone
         self._near = near
+        self._owner_seqs = owner_seqs
         self._read_only = read_only
 
     # --- reading ----------------------------------------------------------------------------------
@@ -407,7 +421,8 @@ class Corrections:
 
     def repeated(self) -> list[tuple[Correction, ...]]:
         """Corrections of the same thing in one session, close together: what a note should be made of (A-11b)."""
-        return repeated_groups(self.read().corrections, near=self._near(), zone=self._zone())
+        corrections = self.read().corrections
+        return repeated_groups(corrections, near=self._near(), zone=self._zone(), owner_seqs=self._owner_seqs)
 
     def since(self) -> datetime | None:
         """From which instant on corrections are taken; None before the first one was heard (S2-148)."""
@@ -433,7 +448,6 @@ class Corrections:
         sid: str,
         seq: int,
         at: datetime,
-        message_number: int | None = None,
         now: datetime | None = None,
     ) -> Correction | None:
         """Keep a message of the owner's as evidence if it carries a signal of a correction; None when it does not.
@@ -442,12 +456,6 @@ class Corrections:
         and when the message is older than the watermark, which the first evidence heard sets (S2-148). A message over
         2000 code points is kept as the sentence that carries the signal. What it says against a rule made of earlier
         evidence is counted (S2-143).
-
-        Parameters
-        ----------
-        message_number
-            Which message of the owner's this is in its session; events between messages have numbers of their own,
-            so ``seq`` cannot tell how far apart two messages are (A-11b).
         """
         signal = find_signal(text)
         if signal is None:
@@ -463,7 +471,6 @@ class Corrections:
             text=kept,
             signal=signal.strength,
             signal_rule=signal.rule,
-            message_number=message_number,
         )
         zone = self._zone()
 
@@ -585,9 +592,8 @@ def _require(parsed: CorrectionFile, identifier: str) -> Correction:
 
 def _encode(one: Correction) -> str:
     values = one.model_dump(by_alias=True)
-    for optional in ("signalRule", "messageNumber"):
-        if values[optional] is None:
-            del values[optional]
+    if values["signalRule"] is None:
+        del values["signalRule"]
     return encode(values)
 
 

@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 import types
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -969,3 +969,20 @@ def test_what_was_corrected_twice_stands_in_the_next_answer_and_never_in_the_inj
     for one in memory.corrections.unhandled():
         memory.corrections.dismiss(one.id)
     assert text not in desk.self_note("read")
+
+
+def test_ten_messages_apart_are_counted_in_the_log_not_in_its_events(memory, desk, lines, put_log):
+    """A-11b: hours of tool work between two messages of the owner's do not make them far apart."""
+    log = lines(session="session-long").user("不对，回答要先给结论")
+    for _ in range(300):
+        log.event("tool/result", {})
+    log.user("不对，回答都要先给结论！")
+    for number in range(12):
+        log.user(f"第 {number} 件事")
+    log.user("不对，回答全都要先给结论！")
+    put_log(log, "session-long")
+    for hours, seq in enumerate((0, 301, 314)):
+        at = datetime(2026, 3, 1, 4 + hours, tzinfo=UTC)
+        memory.corrections.record("不对，回答都要先给结论！", sid="session-long", seq=seq, at=at, now=at)
+    assert [[one.seq for one in group] for group in memory.corrections.repeated()] == [[0, 301]]
+    assert "2" in desk.self_note(action="read").splitlines()[-1]

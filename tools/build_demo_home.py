@@ -78,7 +78,7 @@ def copy_sessions(corpus: Path, out: Path) -> None:
         copied = out / path.relative_to(corpus / path.relative_to(corpus).parts[0])
         copied.parent.mkdir(parents=True, exist_ok=True)
         framed = path.suffix == ".zstd"
-        copied.write_bytes(b"".join(map(_encode_frame, frames)) if framed else b"".join(frames))
+        copied.write_bytes(b"".join(map(encode_frame, frames)) if framed else b"".join(frames))
 
 
 def read_frames(raw: bytes) -> list[bytes]:
@@ -94,7 +94,7 @@ def read_frames(raw: bytes) -> list[bytes]:
     ]
 
 
-def _encode_frame(text: bytes) -> bytes:
+def encode_frame(text: bytes) -> bytes:
     """One frame as the harness writes it: no content size, a checksum, a window of 2 MiB."""
     parameters = zstandard.ZstdCompressionParameters.from_level(
         3, window_log=_WINDOW_LOG, write_checksum=True, write_content_size=False
@@ -110,12 +110,12 @@ def _rewrite_lines(text: bytes, shift: int) -> bytes:
         for key in ("createdAt", "time", "time0"):
             if key in event:
                 event[key] += shift
-        _leave_out_prompts(event)
+        leave_out_prompts(event)
         lines.append(json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
     return b"".join(lines)
 
 
-def _leave_out_prompts(event: dict[str, Any]) -> None:
+def leave_out_prompts(event: dict[str, Any]) -> None:
     """Put one plain line where the harness's own prose stood."""
     data: Any = event.get("data")
     match event["type"]:

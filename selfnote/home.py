@@ -101,6 +101,16 @@ class MemoryHome:
         return self.selfnote / "persona.pending.json"
 
     @cached_property
+    def backup(self) -> Path:
+        """The folder of what an act of the owner's replaced or removed, as it was before."""
+        return self.selfnote / "backup"
+
+    @cached_property
+    def tokenizer(self) -> Path:
+        """tokenizer.json: a model's vocabulary, where the owner has put one; read to count tokens, never written."""
+        return self.selfnote / "tokenizer.json"
+
+    @cached_property
     def selfnote_lock(self) -> Path:
         """The lock of ``selfnote/``; taken before the lock of ``memory/``."""
         return self.selfnote / ".lock"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Protocol
 
 import typer
 
@@ -99,10 +99,24 @@ def audit(
     or_demo: Annotated[
         bool, typer.Option("--or-demo", help="Where there is no memory yet, audit the bundled demo.")
     ] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one page that needs nothing else.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="DIR", help="Write every table as a CSV file into DIR.")
+    ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option("--compare", metavar="PREVIOUS.json", help="Tell what changed since a report made with --json."),
+    ] = None,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A model's tokenizer.json; default selfnote/tokenizer.json of the memory."),
+    ] = None,
 ) -> None:
     """Audit a memory: what would be injected, what is squeezed out and why, what is silent, what the logs hold.
 
-    Opens the memory read-only. Example: selfnote audit --home ~/.dsh --json
+    Opens the memory read-only. Example: selfnote audit --home ~/.dsh --json > last.json; later: --compare last.json
     """
     from selfnote.audit.report import has_memory
     from selfnote.audit.text_report import render
@@ -116,16 +130,23 @@ def audit(
     instant = _instant(now)
     if instant is None and is_bundled(memory.home.root):
         instant = DEMO_NOW
-    report = memory.audit(now=instant, progress=not as_json and sys.stderr.isatty())
+    report = memory.audit(now=instant, progress=not as_json and sys.stderr.isatty(), tokenizer=tokenizer)
+    tongue = _language(lang, memory)
+    changes = report.compare(compare, language=tongue) if compare is not None else None
+    written = [report.write_html(html, language=tongue, changes=changes)] if html is not None else []
+    written += report.to_csv(csv, language=tongue) if csv is not None else []
     if as_json:
-        _print_json(report.to_json())
-    else:
-        tongue = _language(lang, memory)
+        _print_json(changes.to_json() if changes is not None else report.to_json())
+    elif changes is not None:
+        _show(changes.render())
+    elif not written:
         if demo:
             from selfnote.phrases import REPORT
 
             _show(REPORT[tongue]["demo"].format(home=own) + "\n")
         _show(render(report, language=tongue))
+    for path in written:
+        typer.echo(path, err=as_json)
     if fail_on is FailOn.FINDINGS and report.findings:
         raise typer.Exit(FINDINGS_FOUND)
 
@@ -158,7 +179,7 @@ def inject(
     if record:
         text = compose_injection(home, session=session, turn=turn, cwd=cwd, now=instant)
     if as_json:
-        from selfnote.audit.report import injection_json
+        from selfnote.audit.audited import injection_json
 
         _print_json({**injection_json(injection), "text": text, "recorded": record})
         return
@@ -216,7 +237,7 @@ def sessions(home: HomeOption = None, *, as_json: JsonOption = False, lang: Lang
 
     Example: selfnote sessions --json
     """
-    from selfnote.audit.report import session_row
+    from selfnote.audit.audited import session_row
     from selfnote.audit.text_report import session_table
 
     memory = _open(home)
@@ -360,6 +381,177 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return str(value)
+
+
+# --- finding again --------------------------------------------------------------------------------
+class Side(StrEnum):
+    """Who said it."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@app.command()
+def recall(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="Words to look for, in any language.")],
+    home: HomeOption = None,
+    *,
+    limit: Annotated[int, typer.Option(metavar="N", help="Hits to show, 1 to 1000.")] = 10,
+    role: Annotated[Side | None, typer.Option(help="Only what this side said.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search what you and the agent really said, in every session; counts nothing.
+
+    Example: selfnote recall 数据库 端口
+    """
+    memory = _open(home, read_only=False)
+    found = memory.recall(
+        " ".join(query), limit=limit, role=role.value if role else None, progress=not as_json and sys.stderr.isatty()
+    )
+    _tell(found, as_json=as_json)
+
+
+@app.command()
+def search(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="Words that all have to occur.")],
+    home: HomeOption = None,
+    *,
+    limit: Annotated[int, typer.Option(metavar="N", help="Hits to show, 1 to 1000.")] = 10,
+    as_json: JsonOption = False,
+    now: NowOption = None,
+) -> None:
+    """Search approved facts and the agent's summaries; counts nothing.
+
+    Example: selfnote search 端口
+    """
+    _tell(_open(home).search(" ".join(query), limit=limit, now=_instant(now)), as_json=as_json)
+
+
+@app.command()
+def why(
+    which: Annotated[str, typer.Argument(metavar="ID|SESSION#SEQ", help="A fact's or summary's id, or a source.")],
+    home: HomeOption = None,
+    *,
+    around: Annotated[int, typer.Option(metavar="N", help="Messages shown before and after.")] = 2,
+    as_json: JsonOption = False,
+) -> None:
+    """Show where a fact comes from: the message it was taken from, read from the session again, with its neighbours.
+
+    Example: selfnote why f-3fa9c1d2e4b5
+    """
+    _tell(_open(home).evidence(which, around=around), as_json=as_json)
+
+
+PackagesOption = Annotated[
+    list[Path] | None, typer.Option("--package", metavar="FILE", help="An exported package to look into as well.")
+]
+SentenceArgument = Annotated[str, typer.Argument(metavar="TEXT", help="A sentence or a part of one.")]
+
+
+@app.command()
+def where(
+    text: SentenceArgument, home: HomeOption = None, *, packages: PackagesOption = None, as_json: JsonOption = False
+) -> None:
+    """List every place a sentence still stands in: memory, archives, ledgers, caches, sessions.
+
+    Example: selfnote where 数据库端口
+    """
+    progress = not as_json and sys.stderr.isatty()
+    _tell(_open(home).where_is(text, packages=packages or (), progress=progress), as_json=as_json)
+
+
+@app.command()
+def forget(
+    text: SentenceArgument,
+    home: HomeOption = None,
+    *,
+    do_it: Annotated[bool, typer.Option("--yes", help="Remove it; without this only the list is shown.")] = False,
+    backup: Annotated[
+        bool, typer.Option("--backup/--no-backup", help="Keep the changed files under selfnote/backup/.")
+    ] = True,
+    packages: PackagesOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove a sentence from the memory's own files; without --yes only tell what would go. Sessions are never touched.
+
+    Example: selfnote forget 我的旧电话 --yes
+    """
+    memory = _open(home, read_only=not do_it)
+    progress = not as_json and sys.stderr.isatty()
+    report = memory.forget(text, dry_run=not do_it, backup=backup, packages=packages or (), progress=progress)
+    _tell(report, as_json=as_json)
+
+
+index_app = typer.Typer(
+    name="index", help="The optional index of what was said: faster recall, derived, holds no text.",
+    no_args_is_help=True, rich_markup_mode=None,
+)  # fmt: skip
+app.add_typer(index_app)
+
+
+@index_app.command("status")
+def show_index(
+    home: HomeOption = None, *, as_json: JsonOption = False, lang: LanguageOption = None, now: NowOption = None
+) -> None:
+    """Tell whether there is an index and how far behind the sessions it is.
+
+    Example: selfnote index status --json
+    """
+    memory = _open(home)
+    status = memory.index.status(now=_instant(now))
+    if as_json:
+        _print_json(status.to_json())
+        return
+    for label, value in status.rows(_language(lang, memory)):
+        typer.echo(f"{label}: {value}")
+
+
+@index_app.command("build")
+def build_index(
+    home: HomeOption = None,
+    *,
+    full: Annotated[bool, typer.Option("--full", help="Build anew instead of reading on.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the index, or bring it up to date; recall uses it once indexEnabled is set.
+
+    Example: selfnote index build
+    """
+    memory = _open(home, read_only=False)
+    result = memory.index.build(full=full, progress=not as_json and sys.stderr.isatty())
+    if as_json:
+        _print_json(_plain(result) | {"complete": result.complete})
+    else:
+        typer.echo(str(result))
+        if not memory.config.load().index_enabled:
+            typer.echo("recall does not use it yet: indexEnabled is off in config.json", err=True)
+    if not result.complete:
+        raise typer.Exit(REFUSED)
+
+
+@index_app.command("drop")
+def drop_index(home: HomeOption = None, *, as_json: JsonOption = False) -> None:
+    """Remove the index; nothing is lost, recall reads the sessions again.
+
+    Example: selfnote index drop
+    """
+    dropped = _open(home, read_only=False).index.drop()
+    if as_json:
+        _print_json({"dropped": dropped})
+    else:
+        typer.echo("the index is gone" if dropped else "there was no index")
+
+
+class _Told(Protocol):
+    def to_json(self) -> Any: ...
+
+
+def _tell(result: _Told, *, as_json: bool) -> None:
+    """A result as its own text, or as JSON."""
+    if as_json:
+        _print_json(result.to_json())
+    else:
+        typer.echo(_visible(str(result)))
 
 
 # --- deciding -------------------------------------------------------------------------------------

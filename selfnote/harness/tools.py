@@ -6,7 +6,6 @@ import copy
 import inspect
 import logging
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -25,11 +24,11 @@ from selfnote.times import clock, local_time, require_aware, to_milliseconds
 
 if TYPE_CHECKING:
     from selfnote.memory import Memory
-    from selfnote.records.corrections import Page
     from selfnote.records.fact_lines import Fact
-    from selfnote.records.summaries import Summary
     from selfnote.sessions.log import SessionLog
     from selfnote.sessions.model import Message
+    from selfnote.sessions.recall import Hit
+    from selfnote.sessions.search import Found
 
 log = logging.getLogger(__name__)
 
@@ -39,8 +38,8 @@ RESULT_LIMIT = 10
 TWICE_LIMIT = 3
 #: Corrections on one page (S2-025).
 PAGE_SIZE = 30
-#: Characters of a snippet before and after what was found.
-SNIPPET_BEFORE, SNIPPET_AFTER = 60, 140
+#: Characters shown of a message that a text is no quote of.
+BEGINNING = 60
 #: Tags of a candidate that the model may propose, and the characters of one.
 TAG_LIMIT, TAG_LENGTH = 5, 20
 
@@ -388,10 +387,9 @@ def _read_persona(turn: _Turn) -> str:
     lines = [texts.safe(line) for line in turn.memory.persona.load().l2.splitlines()]
     if not any(texts.is_printable(line) for line in lines):
         return turn.say("no persona")
-    count_read: Callable[[datetime], object] | None = getattr(turn.memory.persona, "count_read", None)
-    if count_read is not None and turn.may_count:
+    if turn.may_count:
         try:
-            count_read(turn.now)
+            turn.memory.persona.count_read(turn.now)
         except (SelfnoteError, OSError) as error:
             log.info("the read of L2 was not counted: %s", error)
     return "\n".join([turn.config.phrases.persona_boundary, *lines])
@@ -399,10 +397,7 @@ def _read_persona(turn: _Turn) -> str:
 
 def _read_corrections(turn: _Turn, cursor: object) -> str:
     """One page of what the owner said was wrong (S2-025); writes nothing."""
-    store: Any = getattr(turn.memory, "corrections", None)
-    if store is None:
-        return turn.say("no corrections")
-    page: Page = store.page(after=cursor if isinstance(cursor, str) and cursor else None, size=PAGE_SIZE)
+    page = turn.memory.corrections.page(after=cursor if isinstance(cursor, str) and cursor else None, size=PAGE_SIZE)
     if not page.items:
         return turn.say("no corrections")
     zone = turn.memory.zone()
@@ -467,7 +462,7 @@ def _stage(turn: _Turn, text: object, source: object, channel: object, tags: obj
     message = _resolve(turn, source)
     said = _folded(message.text)
     if quote not in said:
-        raise turn.refuse("not a quote", source=message.source, start=texts.safe(said[:SNIPPET_BEFORE]))
+        raise turn.refuse("not a quote", source=message.source, start=texts.safe(said[:BEGINNING]))
     flags = find_flags("\n".join([quote, *labels]))
     if secrets := _rules(flags, "secret"):
         raise turn.refuse("secret", rules=secrets)
@@ -510,11 +505,11 @@ def _what_became(turn: _Turn, fact: Fact, source: str, before: int | None) -> It
     links: dict[str, list[str]] = {"near": [], "conflict": []}
     known = turn.memory.facts.read().by_id
     for link in fact.similar_to:
-        peer = known[link.id]
+        peer = known.get(link.id)
         if link.rule.startswith("identical; retired"):
             day = link.rule.partition(" on ")[2] or turn.say("some day")
             yield turn.say("was retired", date=day, id=link.id)
-        elif peer.status != "retired":
+        elif peer is not None and peer.status != "retired":
             links[link.kind].append(f"{link.id}「{texts.safe(peer.text)}」")
     for kind, ids in links.items():
         if ids:
@@ -538,73 +533,36 @@ def _summarise(turn: _Turn, text: object, source: object) -> str:
 
 
 # --- memory_search ------------------------------------------------------------------------------------
-class _Found(NamedTuple):
-    matches: int
-    heat: float
-    fact: Fact | None
-    summary: Summary | None
-
-
-def _keywords(turn: _Turn, query: object, fold: Callable[[str], str]) -> list[str]:
-    """The keywords of a query, folded; small talk is refused: it must not raise a count (COMPLAINTS 76)."""
-    words = [fold(word) for word in query.split()] if isinstance(query, str) else []
-    words = list(dict.fromkeys(word for word in words if word))
-    if not words:
+def _require_query(turn: _Turn, query: object) -> str:
+    """The query if it has a word to look for; small talk is refused: it must not raise a count (COMPLAINTS 76)."""
+    if not isinstance(query, str) or not texts.query_tokens(query):
         raise turn.refuse("no query")
-    if _SMALL_TALK.fullmatch(texts.fold(str(query))):
+    if _SMALL_TALK.fullmatch(texts.fold(query)):
         raise turn.refuse("small talk")
-    return words
-
-
-def _matches(words: Iterable[str], text: str) -> int:
-    """How often the words occur in ``text``; 0 unless every one does."""
-    counts = [text.count(word) for word in words]
-    return sum(counts) if all(counts) else 0
+    return query
 
 
 def _search(turn: _Turn, query: object) -> str:
-    from selfnote.records.fact_lines import open_conflict_pairs
-    from selfnote.records.heat import heat
-    from selfnote.records.summaries import Summaries
-
-    words = _keywords(turn, query, texts.fold)
-    found: list[_Found] = []
-    approved = turn.memory.facts.approved()
-    for fact in approved:
-        count = _matches(words, texts.fold(" ".join([fact.text, *fact.tags, fact.detail or ""])))
-        if count:
-            found.append(_Found(count, heat(fact, turn.now, turn.config.half_life_days), fact, None))
-    home = turn.memory.home
-    summaries = Summaries(home.summaries, home.memory_lock, zone=turn.memory.zone).active()
-    counted = ((summary, _matches(words, texts.fold(summary.text))) for summary in summaries)
-    found += [_Found(count, 0.0, None, summary) for summary, count in counted if count]
-    if not found:
-        return turn.say("nothing")
-    found.sort(key=lambda one: (-one.matches, -one.heat))
-    shown = found[:RESULT_LIMIT]
-    _count_seen(turn, [one.fact.id for one in shown if one.fact is not None], "memory_search")
-    rivals: dict[str, list[str]] = {}
-    for one, other in open_conflict_pairs(approved):
-        rivals.setdefault(one, []).append(other)
-        rivals.setdefault(other, []).append(one)
-    lines = [line for hit in shown for line in _found_lines(turn, hit, rivals)]
-    return "\n".join([turn.config.phrases.boundary, _heading(turn, len(found), len(shown)), *lines])
+    result = turn.memory.search(_require_query(turn, query), limit=RESULT_LIMIT, now=turn.now)
+    notes = [turn.say("unresolved", n=len(result.unresolved))] if result.unresolved else []
+    if not result.hits:
+        return "\n".join([turn.say("nothing"), *notes])
+    _count_seen(turn, [one.id for one in result.hits if one.kind == "fact"], "memory_search")
+    lines = [line for hit in result.hits for line in _found_lines(turn, hit)]
+    return "\n".join([turn.config.phrases.boundary, _heading(turn, result.matched, len(result.hits)), *lines, *notes])
 
 
 def _heading(turn: _Turn, count: int, shown: int) -> str:
     return turn.say("found", n=count, more=turn.say("shown", n=shown) if shown < count else "")
 
 
-def _found_lines(turn: _Turn, one: _Found, rivals: Mapping[str, list[str]]) -> Iterator[str]:
+def _found_lines(turn: _Turn, one: Found) -> Iterator[str]:
     """A summary or fact with its pointer, a contradicted one marked as such (COMPLAINTS 35), an env fact in full."""
-    if one.summary is not None:
-        yield f"- [{turn.say('summary')}] {texts.safe(one.summary.text)} ({one.summary.source}, {one.summary.id})"
-    if one.fact is not None:
-        fact = one.fact
-        mark = f" [{turn.say('in conflict', ids=', '.join(rivals[fact.id]))}]" if fact.id in rivals else ""
-        yield f"- [{turn.say('fact')} {fact.channel}] {texts.safe(fact.text)} ({fact.source}, {fact.id}){mark}"
-        if fact.channel == "env" and fact.detail:
-            yield f"  {turn.say('detail')}: " + "\n    ".join(texts.safe(line) for line in fact.detail.splitlines())
+    kind = f"{turn.say(one.kind)} {one.channel}" if one.channel else turn.say(one.kind)
+    mark = f" [{turn.say('in conflict', ids=', '.join(one.conflicts))}]" if one.conflicts else ""
+    yield f"- [{kind}] {texts.safe(one.text)} ({one.source}, {one.id}){mark}"
+    if one.channel == "env" and one.detail:
+        yield f"  {turn.say('detail')}: " + "\n    ".join(texts.safe(line) for line in one.detail.splitlines())
 
 
 def _count_seen(turn: _Turn, identifiers: Sequence[str], via: str) -> None:
@@ -622,68 +580,24 @@ def _count_seen(turn: _Turn, identifiers: Sequence[str], via: str) -> None:
 
 
 # --- memory_recall ------------------------------------------------------------------------------------
-class _Hit(NamedTuple):
-    matches: int
-    message: Message
-    place: float
-
-
-def _normal(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
-
-
 def _recall(turn: _Turn, query: object) -> str:
-    words = _keywords(turn, query, _normal)
-    hits: list[_Hit] = []
-    unread = 0
-    for session in turn.memory.sessions.read_all():
-        unread += session.status in ("corrupt", "ambiguous", "newer")
-        if not session.header.delegated:
-            hits += _hits_in(session.messages(), words)
-    unread += len(turn.memory.sessions.refused)
-    note = [turn.say("incomplete", n=unread)] if unread else []
-    if not hits:
-        return "\n".join([turn.say("nothing"), *note])
-    hits.sort(key=lambda hit: (-hit.matches, -(hit.message.time.timestamp() if hit.message.time else 0.0)))
-    shown = hits[:RESULT_LIMIT]
-    by_source: dict[str, list[Fact]] = {}
-    for fact in turn.memory.facts.all():
-        for source in {fact.source, *fact.sources}:
-            by_source.setdefault(source, []).append(fact)
-    behind = [fact for hit in shown for fact in by_source.get(hit.message.source, ())]
-    _count_seen(turn, [fact.id for fact in behind if fact.status == "approved"], "memory_recall")
-    lines = [_hit_line(turn, hit, by_source.get(hit.message.source, ())) for hit in shown]
-    return "\n".join([turn.config.phrases.boundary, _heading(turn, len(hits), len(shown)), *lines, *note])
+    result = turn.memory.recall(_require_query(turn, query), limit=RESULT_LIMIT)
+    if not result.hits:
+        return "\n".join([turn.say("nothing"), result.note])
+    found = {hit.source for hit in result.hits}
+    behind = [fact for fact in turn.memory.facts.approved() if found & {fact.source, *fact.sources}]
+    _count_seen(turn, [fact.id for fact in behind], "memory_recall")
+    lines = [_hit_line(turn, hit) for hit in result.hits]
+    heading = _heading(turn, result.matched, len(result.hits))
+    return "\n".join([turn.config.phrases.boundary, heading, *lines, result.note])
 
 
-def _hits_in(messages: Iterable[Message], words: Sequence[str]) -> Iterator[_Hit]:
-    """The messages that hold every word: the owner's and the assistant's, never what was injected (S2-020)."""
-    for message in messages:
-        if not (message.by_owner or message.role == "assistant"):
-            continue
-        normal = _normal(message.text)
-        if count := _matches(words, normal):
-            yield _Hit(count, message, min(normal.find(word) for word in words) / len(normal))
-
-
-def _hit_line(turn: _Turn, hit: _Hit, facts: Iterable[Fact]) -> str:
-    message = hit.message
-    who = turn.say("you" if message.role == "assistant" else "owner")
-    retired = any(fact.status == "retired" for fact in facts)
-    mark = f" [{turn.say('retired source')}]" if retired else ""
-    return f"- {message.source} {_when(turn, message.time)} {who}：{_snippet(message.text, hit.place)}{mark}"
-
-
-def _snippet(text: str, place: float) -> str:
-    """The text around ``place`` (0 to 1, where the first word was found), on one line."""
-    at = int(place * len(text))
-    start, stop = max(0, at - SNIPPET_BEFORE), at + SNIPPET_AFTER
-    inside = texts.safe(text[start:stop]).strip()
-    return f"{texts.ELLIPSIS if start else ''}{inside}{texts.ELLIPSIS if stop < len(text) else ''}"
+def _hit_line(turn: _Turn, hit: Hit) -> str:
+    who = turn.say("you" if hit.role == "assistant" else "owner")
+    mark = f" [{turn.say('retired source')}]" if "retired" in hit.badges else ""
+    return f"- {hit.source} {_when(turn, hit.time)} {who}：{hit.snippet}{mark}"
 
 
 def _when(turn: _Turn, time: datetime | None) -> str:
     """A time on the owner's clock."""
-    if time is None:
-        return turn.say("no time")
-    return f"{local_time(time, turn.memory.zone()):%Y-%m-%d %H:%M}"
+    return f"{local_time(time, turn.memory.zone()):%Y-%m-%d %H:%M}" if time is not None else turn.say("no time")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 
 from selfnote.config import SEGMENTS
@@ -49,7 +50,13 @@ def require_budgets(budgets: Mapping[str, int]) -> dict[str, int]:
     """
     if set(budgets) != set(SEGMENTS):
         raise LimitExceeded(f"budgets name {sorted(budgets)}; all six are needed: {', '.join(SEGMENTS)}")
+    wanted: dict[str, int] = {}
     for name, value in budgets.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        try:
+            # A number taken from a frame is numpy's, which this room does not know.
+            wanted[name] = -1 if isinstance(value, bool) else operator.index(value)
+        except TypeError:
+            wanted[name] = -1
+        if wanted[name] < 0:
             raise LimitExceeded(f"budgets[{name!r}]={value!r} is no whole number of at least 0")
-    return dict(budgets)
+    return wanted

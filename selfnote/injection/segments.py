@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from selfnote.config import L0_LIMIT, PROFILE_SENTENCE_LIMIT, TEMP_FLOOR
 from selfnote.injection.budget import Room
-from selfnote.phrases import LABEL_END
+from selfnote.phrases import LABEL_END, SEPARATOR
 from selfnote.records.fact_lines import Fact
 from selfnote.records.habits import Habit
-from selfnote.records.heat import future_times, order_key
+from selfnote.records.heat import has_future_times, order_key
 from selfnote.records.notes import Note, is_expired, packing_order
 from selfnote.records.persona import Persona, printable_lines
 from selfnote.records.profile import profile_tag
@@ -179,8 +179,9 @@ class Prepared(NamedTuple):
 def prepare(fact: Fact, now: datetime, half_life_days: float) -> Prepared:
     """A fact ready to be packed at ``now``."""
     approved, last = (fact.approved_at or EPOCH).timestamp(), fact.last_hit
-    known = last is not None and last <= now
     text = safe(fact.text)
+    timeless = not has_future_times(fact, now)
+    known = last is not None and (timeless or last <= now)
     return Prepared(
         fact,
         fact.id,
@@ -191,7 +192,7 @@ def prepare(fact: Fact, now: datetime, half_life_days: float) -> Prepared:
         (known, last.timestamp() if last is not None and known else 0.0, fact.id),
         profile_tag(fact) if fact.tags else None,
         half_life_days,
-        not future_times(fact, now),
+        timeless,
     )
 
 
@@ -258,14 +259,24 @@ def by_age(facts: Iterable[Prepared]) -> list[Prepared]:
 
 def arrange_profile(facts: Iterable[Prepared]) -> list[tuple[str, Prepared]]:
     """(label or "", fact) in printing order: tag groups by their oldest printed fact, the label before its first."""
+    return with_labels(by_age(facts))
+
+
+def with_labels(facts: Iterable[Prepared]) -> list[tuple[str, Prepared]]:
+    """(label or "", fact): the facts of a tag together, groups in the order given, the label before its first."""
     groups: dict[str, list[Prepared]] = {}
-    for fact in by_age(facts):
+    for fact in facts:
         groups.setdefault(fact.tag or "", []).append(fact)
     return [
         (label_of(tag) if place == 0 and tag else "", fact)
         for tag, group in groups.items()
         for place, fact in enumerate(group)
     ]
+
+
+def print_profile(arranged: Iterable[tuple[str, Prepared]]) -> str:
+    """The profile as printed, without its name."""
+    return SEPARATOR.join(label + fact.text for label, fact in arranged)
 
 
 def fill_facts(

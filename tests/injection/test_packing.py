@@ -252,3 +252,19 @@ def test_a_home_read_twice_gives_the_same_injection(compare, homes, data):
         assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
     assert one.text == two.text
     assert one.digest == two.digest == hashlib.sha256(one.text.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("bad", [-1, 1.0, True, "90", None])
+def test_a_budget_is_a_whole_number_of_code_points_and_one_from_a_frame_will_do(bad):
+    """A reader of a frame passes its numbers on; they are numpy's."""
+    import numpy as np
+
+    from selfnote.config import SEGMENTS
+    from selfnote.errors import LimitExceeded
+    from selfnote.injection.budget import require_budgets
+
+    wanted = require_budgets(dict.fromkeys(SEGMENTS, np.int64(90)))
+    assert wanted == dict.fromkeys(SEGMENTS, 90)
+    assert {type(value) for value in wanted.values()} == {int}
+    with pytest.raises(LimitExceeded, match="env"):
+        require_budgets({**wanted, "env": bad})

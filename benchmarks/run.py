@@ -11,7 +11,7 @@ import platform
 import sys
 from datetime import UTC, datetime
 
-from benchmarks import memory, sessions
+from benchmarks import frames, memory, recall, sessions
 from benchmarks.rows import Row
 
 
@@ -29,7 +29,7 @@ def print_table(rows: list[Row]) -> None:
 
 def main() -> int:
     """Measure, print, and exit with 1 when a target is missed."""
-    rows = [*sessions.run(), *memory.run()]
+    rows = [*sessions.run(), *memory.run(), *frames.run(), *recall.run()]
     if "--json" in sys.argv:
         print(json.dumps([{**dataclasses.asdict(row), "holds": row.holds} for row in rows], ensure_ascii=False))
     else:

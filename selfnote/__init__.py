@@ -11,6 +11,7 @@ from selfnote._version import __version__
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from selfnote import audit as audit
     from selfnote.demo import demo_home
     from selfnote.errors import (
         BadSource,
@@ -42,6 +43,8 @@ _WHERE = {
     "note_compaction": "selfnote.injection.compose",
     "open_memory": "selfnote.memory",
 }
+#: Rooms whose own names are used as they stand: ``selfnote.audit.many``.
+_ROOMS = frozenset({"audit"})
 
 __all__ = [
     "BadSource",
@@ -63,14 +66,16 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'selfnote' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _ROOMS:
+        return import_module(f"selfnote.{name}")
+    if name not in _WHERE:
+        raise AttributeError(f"module 'selfnote' has no attribute {name!r}")
     value = getattr(import_module(_WHERE[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_ROOMS})

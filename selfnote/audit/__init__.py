@@ -1,1 +1,27 @@
-"""Look at it: reports, and from the next step on frames and plots."""
+"""Look at it: reports and frames. Names are imported when first used, so that no table is paid for unasked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from selfnote.audit.comparison import compare
+    from selfnote.audit.frames import many
+
+_WHERE = {"compare": "selfnote.audit.comparison", "many": "selfnote.audit.frames"}
+
+__all__ = ["compare", "many"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'selfnote.audit' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_WHERE[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

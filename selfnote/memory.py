@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,20 +11,31 @@ from typing import TYPE_CHECKING
 from selfnote.config import Config, ConfigStore
 from selfnote.errors import SelfnoteError
 from selfnote.home import MemoryHome
-from selfnote.times import find_zone
+from selfnote.times import clock, find_zone, require_aware
 
 if TYPE_CHECKING:
+    from selfnote.audit.frames import Frames
     from selfnote.audit.report import Report
+    from selfnote.audit.what_if import WhatIf
     from selfnote.capture.listener import Capture
     from selfnote.injection.assemble import Injection
-    from selfnote.injection.explain import Profile
+    from selfnote.injection.changes import Ids
+    from selfnote.injection.explain import Preview, Profile
     from selfnote.records.corrections import Corrections
+    from selfnote.records.fact_lines import Fact
     from selfnote.records.facts import Facts
     from selfnote.records.habits import Habits
     from selfnote.records.notes import Notes
     from selfnote.records.persona import PersonaStore
     from selfnote.records.summaries import Summaries
+    from selfnote.sessions.cache import SessionCache
+    from selfnote.sessions.evidence import Evidence
+    from selfnote.sessions.index import Index
     from selfnote.sessions.library import Sessions
+    from selfnote.sessions.ranking import Role
+    from selfnote.sessions.recall import RecallResult
+    from selfnote.sessions.search import SearchResult
+    from selfnote.upkeep.traces import ForgetReport, Package, Traces
 
 
 class Memory:
@@ -143,6 +155,32 @@ class Memory:
         return Summaries(self.home.summaries, self.home.memory_lock, zone=self.zone, read_only=self.read_only)
 
     @cached_property
+    def frames(self) -> Frames:
+        """The memory as DataFrames; ``print`` it to see every column."""
+        from selfnote.audit.frames import Frames
+
+        return Frames(self)
+
+    @cached_property
+    def index(self) -> Index:
+        """The optional index of what was said: ``status()``, ``build()``, ``drop()``."""
+        from selfnote.sessions.index import Index
+
+        return Index(
+            self.home,
+            self.sessions,
+            read_only=self.read_only,
+            language=lambda: self.config.load().language,
+            zone=self.zone,
+        )
+
+    @cached_property
+    def _cache(self) -> SessionCache:
+        from selfnote.sessions.cache import SessionCache
+
+        return SessionCache(self.home.cache, self.sessions, read_only=self.read_only)
+
+    @cached_property
     def capture(self) -> Capture:
         """What listens to the owner: hear live events, scan the logs."""
         from selfnote.capture.listener import Capture
@@ -193,11 +231,163 @@ class Memory:
 
         return why_not(self, identifier, now=now)
 
-    def audit(self, *, now: datetime | None = None, progress: bool = False) -> Report:
-        """Everything an owner should know about this memory at one instant: a Report."""
+    def preview(
+        self,
+        approve: Ids = (),
+        retire: Ids = (),
+        edit: Mapping[str, str] | None = None,
+        pin: Ids = (),
+        *,
+        now: datetime | None = None,
+    ) -> Preview:
+        """What a change would do to this turn's text: who enters, who leaves; writes nothing.
+
+        ``approve`` and ``retire`` are facts or their ids, ``pin`` notes or theirs, ``edit`` new texts by id.
+
+        Raises
+        ------
+        NotFound, Conflict, LimitExceeded
+            For an unknown id, a transition that is none, a text with nothing printable.
+        """
+        from selfnote.injection.explain import preview
+
+        return preview(self, approve=approve, retire=retire, edit=edit, pin=pin, now=now)
+
+    def what_if(
+        self,
+        *,
+        budgets: Mapping[str, int] | None = None,
+        half_life: float | None = None,
+        approve: Ids = (),
+        retire: Ids = (),
+        edit: Mapping[str, str] | None = None,
+        pin: Ids = (),
+        ttl: int | None = None,
+        importance: Mapping[str, float] | None = None,
+        now: datetime | None = None,
+    ) -> WhatIf:
+        """What these changes would do: entries in and out, ranks, the text before and after (UC-005); writes nothing.
+
+        See ``selfnote.audit.what_if.what_if``. Raises NotFound, Conflict, LimitExceeded.
+        """
+        from selfnote.audit.what_if import what_if
+
+        return what_if(
+            self,
+            now=require_aware(now or clock()),
+            budgets=budgets,
+            half_life=half_life,
+            approve=approve,
+            retire=retire,
+            edit=edit,
+            pin=pin,
+            ttl=ttl,
+            importance=importance,
+        )
+
+    def evidence(self, which: Fact | str, *, around: int = 2) -> Evidence:
+        """What stands now where a fact or summary says it comes from, read again from the session's bytes.
+
+        ``which`` is a Fact, the id of a fact or summary, or a source; ``around`` messages are shown on either side.
+        ``check_sources`` of ``selfnote.sessions.evidence`` reads every source of many facts. Raises NotFound.
+        """
+        from selfnote.sessions.evidence import check, find_claim
+
+        claim = find_claim(which, lambda: self.facts.read().by_id, self.summaries.all)
+        language = self.config.load().language
+        return check([claim], self.sessions, around=around, language=language, zone=self.zone())[0]
+
+    def recall(self, query: str, *, limit: int = 10, role: Role | None = None, progress: bool = False) -> RecallResult:
+        """The messages that answer ``query`` best, out of what was really said, each with its pointer (S2-019).
+
+        Counts nothing and writes nothing but the cache of parsed sessions. ``role`` keeps what one side said; with
+        ``index_enabled`` the index is asked. See the function of this name in ``selfnote.sessions.recall``.
+
+        Raises
+        ------
+        LimitExceeded
+            When ``limit`` is not 1 to 1000, or ``role`` is neither "user", "assistant" nor None.
+        """
+        from selfnote.sessions.recall import recall
+
+        config = self.config.load()
+        return recall(
+            query,
+            sessions=self.sessions,
+            cache=self._cache,
+            index=self.index if config.index_enabled else None,
+            facts=self.facts.all,
+            limit=limit,
+            role=role,
+            progress=progress,
+            language=config.language,
+            zone=self.zone(),
+        )
+
+    def search(self, query: str, *, limit: int = 10, now: datetime | None = None) -> SearchResult:
+        """Approved facts and active summaries that hold every keyword, each with its pointer; counts nothing (S2-029).
+
+        Raises
+        ------
+        LimitExceeded
+            When ``query`` has no keyword, or ``limit`` is not 1 to 1000.
+        """
+        from selfnote.sessions.search import search
+
+        config = self.config.load()
+        return search(
+            query,
+            facts=self.facts.all(),
+            summaries=self.summaries.all(),
+            sessions=self.sessions,
+            now=require_aware(now or clock()),
+            half_life_days=config.half_life_days,
+            limit=limit,
+            language=config.language,
+            zone=self.zone(),
+        )
+
+    def where_is(self, text: str, *, packages: Iterable[Package] = (), progress: bool = False) -> Traces:
+        """Every place a sentence survives in; see the function of this name in ``selfnote.upkeep.traces``."""
+        from selfnote.upkeep.traces import where_is
+
+        return where_is(self, text, packages=packages, progress=progress)
+
+    def forget(
+        self,
+        text: str,
+        dry_run: bool = True,
+        *,
+        backup: bool = True,
+        packages: Iterable[Package] = (),
+        now: datetime | None = None,
+        progress: bool = False,
+    ) -> ForgetReport:
+        """Remove a sentence from our files, a dry run unless told otherwise; see ``selfnote.upkeep.traces.forget``.
+
+        Raises
+        ------
+        LimitExceeded, Busy, ReadOnly
+        """
+        from selfnote.upkeep.traces import forget
+
+        return forget(self, text, dry_run, backup=backup, packages=packages, now=now, progress=progress)
+
+    def audit(
+        self,
+        *,
+        now: datetime | None = None,
+        progress: bool = False,
+        tokenizer: str | os.PathLike[str] | None = None,
+    ) -> Report:
+        """Everything an owner should know about this memory at one instant: a Report.
+
+        ``tokenizer`` is a model's ``tokenizer.json``, to count tokens by; None: ``selfnote/tokenizer.json`` of the
+        memory, where there is one. Raises NotFound, Corrupt when one is named that cannot be used.
+        """
         from selfnote.audit.report import audit
 
-        return audit(self, now=now, progress=progress)
+        return audit(self, now=now, progress=progress, tokenizer=tokenizer)
 
     def _owner_seqs(self, session_id: str) -> list[int] | None:
         """The seqs of the owner's messages in a session; None when its log is gone or cannot be read."""

@@ -58,6 +58,17 @@ def run_wheel() -> None:
         run(str(python), "-c", WHEEL_CHECK, cwd=place, PYTHONPATH="")
 
 
+def run_older_pandas() -> None:
+    """The frames and analyses with the oldest pandas we promise, in an environment of their own."""
+    with tempfile.TemporaryDirectory(prefix="selfnote-pandas-") as folder:
+        place = Path(folder)
+        run(sys.executable, "-m", "venv", str(place / "venv"))
+        python = str(place / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
+        run(python, "-m", "pip", "install", "--quiet", "--upgrade", "pip>=25.1")
+        run(python, "-m", "pip", "install", "--quiet", "--editable", ".", "--group", "test", "pandas==2.2.*")
+        run(python, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "tests/audit", "tests/test_package.py")
+
+
 WHEEL_CHECK = """
 import json, subprocess, sys
 import selfnote
@@ -71,7 +82,11 @@ assert json.loads(out.stdout)["facts"]["approved"] >= 60
 print("the demo memory of the built wheel is whole:", len(report.facts), "facts,", len(report.sessions), "sessions")
 """
 
-RINGS = (Ring("reliability", run_reliability), Ring("wheel", run_wheel))
+RINGS = (
+    Ring("reliability", run_reliability),
+    Ring("wheel", run_wheel),
+    Ring("older pandas", run_older_pandas),
+)
 
 
 def main() -> int:

@@ -35,6 +35,7 @@ from selfnote.injection.segments import (
     pack_habits,
     pack_notes,
     pack_persona,
+    print_profile,
 )
 from selfnote.phrases import SEPARATOR
 from selfnote.records.fact_lines import Fact, FactFile, parse_facts
@@ -246,7 +247,7 @@ class Injection:
 Segments = Mapping[str, Segment]
 
 
-class _Writer:
+class Writer:
     """Lines of the text, with a tally of what is framing and what is the hint's."""
 
     def __init__(self) -> None:
@@ -255,15 +256,18 @@ class _Writer:
         self.hint = 0
 
     def write(self, line: str, *, framing: int, hint: int = 0) -> None:
+        """Add a line; so many of its code points, and the newline before it, are framing."""
         self.framing += framing + (1 if self.lines else 0)
         self.hint += hint
         self.lines.append(line)
 
     def write_frame(self, line: str) -> None:
+        """Add a line that is framing as a whole."""
         self.write(line, framing=len(line))
 
     @property
     def text(self) -> str:
+        """The lines."""
         return "\n".join(self.lines)
 
 
@@ -313,7 +317,7 @@ def assemble(
 
     segments = {"persona": persona_segment, "notes": notes.segment, **facts, "habits": habits}
     segments = {name: segments[name]._replace(budget=limits[name]) for name in SEGMENTS}
-    writer = _print(settings, persona, notes, packed.profile_text, segments)
+    writer = print_text(settings, persona, notes, packed.profile_text, segments)
     return Injection(
         writer.text,
         None if writer.lines else "empty",
@@ -358,7 +362,7 @@ def _pack_facts(
     else:
         profile, used = choose_profile(_take(choice.profile, rel), min(limits["profile"], room))
         arranged = arrange_profile(profile)
-        profile_text = SEPARATOR.join(label + fact.text for label, fact in arranged)
+        profile_text = print_profile(arranged)
         entries = tuple(Entry("fact", fact.id, fact.text) for _, fact in arranged)
     room -= used
     wanted = _take(choice.env, env)
@@ -400,14 +404,14 @@ def _take(identifiers: Sequence[str], known: Mapping[str, Prepared]) -> list[Pre
     return [known[one] for one in dict.fromkeys(identifiers) if one in known]
 
 
-def _print(config: Config, persona: Persona, notes: PackedNotes, profile_text: str, segments: Segments) -> _Writer:
+def print_text(config: Config, persona: Persona, notes: PackedNotes, profile_text: str, segments: Segments) -> Writer:
     """The lines of the text (DESIGN "The injected text"); no lines when nothing but the header would remain."""
-    writer = _Writer()
+    writer = Writer()
     if is_printable(header := safe(config.header_text)):
         writer.write_frame(header)
     nothing = len(writer.lines)
     _print_persona(writer, config, persona, segments["persona"])
-    below = _Writer()
+    below = Writer()
     _print_notes(below, config, notes)
     if segments["profile"].entries:
         name = config.phrases.profile_name.format(pronoun=safe(config.pronoun_text))
@@ -419,10 +423,10 @@ def _print(config: Config, persona: Persona, notes: PackedNotes, profile_text: s
     if below.lines:
         writer.write_frame(config.phrases.boundary)
         writer.write(below.text, framing=below.framing)
-    return writer if len(writer.lines) > nothing else _Writer()
+    return writer if len(writer.lines) > nothing else Writer()
 
 
-def _print_persona(writer: _Writer, config: Config, persona: Persona, segment: Segment) -> None:
+def _print_persona(writer: Writer, config: Config, persona: Persona, segment: Segment) -> None:
     """What stands before the boundary: who the agent is, and the owner's instruction (S2-132, A-26)."""
     words = config.phrases
     if segment.entries:
@@ -437,7 +441,7 @@ def _print_persona(writer: _Writer, config: Config, persona: Persona, segment: S
         writer.write(words.hint_name + hint, framing=len(words.hint_name), hint=len(hint))
 
 
-def _print_notes(below: _Writer, config: Config, notes: PackedNotes) -> None:
+def _print_notes(below: Writer, config: Config, notes: PackedNotes) -> None:
     for entry in notes.segment.entries:
         below.write(entry.text, framing=0)
     if notes.segment.squeezed:
@@ -446,7 +450,7 @@ def _print_notes(below: _Writer, config: Config, notes: PackedNotes) -> None:
         below.write_frame(config.phrases.notes_core.format(n=len(notes.core)))
 
 
-def _print_env(below: _Writer, config: Config, segment: Segment) -> None:
+def _print_env(below: Writer, config: Config, segment: Segment) -> None:
     words = config.phrases
     plate = words.env_squeezed.format(n=len(segment.squeezed)) if segment.squeezed else ""
     if not segment.entries and not plate:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from html import escape
 from typing import Protocol
 
 from selfnote.config import L0_LIMIT, Config, ConfigStore
 from selfnote.errors import LimitExceeded, NotFound
 from selfnote.injection.assemble import HasHome, Injection, Snapshot, assemble, read_snapshot
+from selfnote.injection.changes import (
+    Changes,
+    Difference,
+    Ids,
+    Moved,
+    Placed,
+    change,
+    compare,
+    diff_texts,
+    make_changes,
+)
 from selfnote.injection.segments import (
     LONGER_THAN_HALF,
     Squeezed,
 )
-from selfnote.phrases import ATTRIBUTION_LABELS, SEGMENT_LABELS, WHY
+from selfnote.phrases import ATTRIBUTION_LABELS, PREVIEW, SEGMENT_LABELS, WHY
 from selfnote.records.attribution import AttributionState, attribution_state
 from selfnote.records.fact_lines import Fact
 from selfnote.records.heat import future_times, heat
@@ -273,3 +285,93 @@ def _absence(snapshot: Snapshot, identifier: str, now: datetime) -> str:
     if identifier == "profile:override":
         return "override unused"
     return "persona off" if identifier.startswith(("l0:", "l1:")) else "habit off"
+
+
+# --- what a change would do -----------------------------------------------------------------------
+@dataclass(frozen=True, repr=False)
+class Preview:
+    """What this turn's text would be after a change nobody has made; ``str`` is one line for a panel.
+
+    ``diff`` is the unified diff of the two texts by lines. ``moving`` entries stand in another segment than before,
+    ``reworded`` ones where they stood.
+    """
+
+    injection: Injection
+    diff: str
+    entering: tuple[Placed, ...]
+    leaving: tuple[Placed, ...]
+    moving: tuple[Moved, ...]
+    reworded: tuple[Placed, ...]
+    before: Injection
+    language: str
+
+    def __str__(self) -> str:
+        difference = Difference(self.entering, self.leaving, self.moving, self.reworded)
+        return say_difference(difference, self.language, changed=self.injection.text != self.before.text)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}\n\n{escape(self.diff)}</pre>"
+
+
+def preview(
+    memory: HasHome,
+    *,
+    approve: Ids = (),
+    retire: Ids = (),
+    edit: Mapping[str, str] | None = None,
+    pin: Ids = (),
+    now: datetime | None = None,
+) -> Preview:
+    """What a change would do to this turn's text; writes and counts nothing (COMPLAINTS 17).
+
+    ``approve`` and ``retire`` are facts or their ids, ``pin`` notes or theirs, ``edit`` the new text of facts and
+    notes by id.
+
+    Raises
+    ------
+    NotFound
+        When an id is no fact's, or no note's.
+    Conflict
+        When a fact cannot make the transition, as approving a retired one.
+    LimitExceeded
+        When a text has nothing printable.
+    """
+    instant = require_aware(now if now is not None else clock())
+    snapshot = read_snapshot(memory.home, zone=memory.zone_override)
+    return preview_changes(snapshot, make_changes(approve=approve, retire=retire, edit=edit, pin=pin), instant)
+
+
+def preview_changes(snapshot: Snapshot, changes: Changes, now: datetime) -> Preview:
+    """See ``preview``; the errors of ``change``."""
+    kept = snapshot.rotation_file.value
+    before = assemble(snapshot, now, choice=kept)
+    after = assemble(change(snapshot, changes, now), now, choice=kept)
+    found = compare(before, after)
+    return Preview(
+        after,
+        diff_texts(before.text, after.text),
+        found.entering,
+        found.leaving,
+        found.moving,
+        found.reworded,
+        before,
+        snapshot.config.language,
+    )
+
+
+def say_difference(difference: Difference, language: str, *, changed: bool) -> str:
+    """Who enters, leaves, moves and is reworded, in one line; ``changed`` is whether the text differs at all."""
+    words = PREVIEW[language]
+    labels = {name: label.lower() for name, label in SEGMENT_LABELS[language].items()}
+    parts = [
+        *(words["enters"].format(id=one.id, segment=labels[one.segment]) for one in difference.entering),
+        *(words["leaves"].format(id=one.id) for one in difference.leaving),
+        *(
+            words["moves"].format(id=one.id, before=labels[one.before], after=labels[one.after])
+            for one in difference.moving
+        ),
+        *(words["reworded"].format(id=one.id, segment=labels[one.segment]) for one in difference.reworded),
+    ]
+    return words["joint"].join(parts) if parts else words["plates" if changed else "same"]

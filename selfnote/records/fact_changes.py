@@ -330,6 +330,10 @@ def _profiled(draft: Draft) -> list[tuple[str, Profiled]]:
 
 
 def _new_id(draft: Draft, fact: Fact) -> str:
-    created = format_instant(fact.created_at) if fact.created_at else ""
-    base = "f-" + hashlib.sha256(encode([fact.text, fact.source, created]).encode()).hexdigest()[:12]
-    return free_id(base, draft.facts.keys())
+    return free_id(fact_id(fact.text, fact.source, fact.created_at), draft.facts.keys())
+
+
+def fact_id(text: str, source: str, created_at: datetime | None) -> str:
+    """``f-`` + 12 hex of sha256 of the wording a fact was first kept with, its source and when."""
+    created = format_instant(created_at) if created_at else ""
+    return "f-" + hashlib.sha256(encode([text, source, created]).encode()).hexdigest()[:12]

@@ -40,6 +40,11 @@ class Habit(BaseModel):
         return parse_instant(self.created_at, zone) or EPOCH
 
 
+def habit_id(tag: str, text: str, created_at: Any) -> str:
+    """``h-`` + 12 hex of sha256 of a habit's tag and wording, and of when it was promoted as it stands on disk."""
+    return "h-" + hashlib.sha256(encode([tag, text, created_at]).encode()).hexdigest()[:12]
+
+
 class Offer(NamedTuple):
     """A tag that enough approved facts share to make a habit of."""
 
@@ -146,8 +151,8 @@ class Habits:
             if offer is None:
                 names = ", ".join(one.tag for one in offers) or "none"
                 raise Conflict(f"tag {tag!r} is not offered as a habit now; offered: {names}")
-            digest = hashlib.sha256(encode([tag, wanted, created]).encode()).hexdigest()
-            habit = Habit(id=f"h-{digest[:12]}", tag=tag, text=wanted, fact_ids=offer.fact_ids, created_at=created)
+            identifier = habit_id(tag, wanted, created)
+            habit = Habit(id=identifier, tag=tag, text=wanted, fact_ids=offer.fact_ids, created_at=created)
             return file.appended(encode(habit.model_dump(by_alias=True))), habit
 
         return self._rewrite(change)

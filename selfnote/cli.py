@@ -100,7 +100,7 @@ def audit(
         bool, typer.Option("--or-demo", help="Where there is no memory yet, audit the bundled demo.")
     ] = False,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one page that needs nothing else.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one self-contained page.")
     ] = None,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="DIR", help="Write every table as a CSV file into DIR.")

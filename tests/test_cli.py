@@ -98,6 +98,57 @@ def test_the_json_audit_agrees_with_the_library(demo: Path):
     assert len(injection["text"]) == used + injection["framingChars"] + injection["hintChars"]
 
 
+def test_the_audit_writes_a_page_and_tables_where_it_is_told_to(demo: Path, tmp_path: Path):
+    """Issue 5.8: `--html FILE` writes it; tables export to CSV; the memory itself stays as it is."""
+    before = snapshot(demo)
+    audited = ("audit", "--home", str(demo), "--now", WHEN, "--lang", "en")
+    page, tables = tmp_path / "report.html", tmp_path / "tables"
+    told = run(*audited, "--html", str(page), "--csv", str(tables)).stdout.split()
+    assert told == [str(page), *(str(tables / path) for path in (one.rpartition("/")[2] for one in told[1:]))]
+    assert {Path(one).name for one in told[1:]} == {path.name for path in tables.iterdir()}
+    report = selfnote.open_memory(demo, read_only=True).audit(now=DEMO_NOW)
+    assert page.read_text(encoding="utf-8") == report.to_html(language="en")
+    both = run(*audited, "--html", str(page), "--json")
+    assert json.loads(both.stdout)["snapshot"] == report.snapshot
+    assert both.stderr.strip() == str(page)
+    assert snapshot(demo) == before
+
+
+def test_the_audit_never_writes_into_the_memory(demo: Path):
+    """S2-007: least of all over the owner's own files."""
+    before = snapshot(demo)
+    for option, place in (("--html", "selfnote/notes.md"), ("--html", "sessions/x.html"), ("--csv", "memory")):
+        refused = run("audit", "--home", str(demo), option, str(demo / place), expect=2)
+        assert "inside the memory" in refused.stderr
+    assert snapshot(demo) == before
+
+
+def test_the_audit_tells_what_changed_since_a_kept_report(tmp_path: Path):
+    home = selfnote.demo_home(tmp_path / ".dsh")
+    audited = ("audit", "--home", str(home), "--now", WHEN, "--lang", "en")
+    last = tmp_path / "last.json"
+    last.write_text(run(*audited, "--json").stdout, encoding="utf-8")
+    assert "Nothing changed." in run(*audited, "--compare", str(last)).stdout
+    fact = selfnote.open_memory(home).facts.candidates()[1]
+    run("approve", fact.id, "--home", str(home))
+    shown = run(*audited, "--compare", str(last), "--html", str(tmp_path / "report.html"))
+    assert "approved 1" in shown.stdout
+    assert fact.id in shown.stdout
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "What changed since the last audit" in page
+    told = json.loads(run(*audited, "--compare", str(last), "--json").stdout)
+    assert told["same"] is False
+    assert [one["id"] for one in told["changes"] if one["kind"] == "fact approved"] == [fact.id]
+    assert "does not exist" in run(*audited, "--compare", str(tmp_path / "nothing.json"), expect=2).stderr
+    (tmp_path / "other.json").write_text("{}", encoding="utf-8")
+    assert "is no JSON report" in run(*audited, "--compare", str(tmp_path / "other.json"), expect=2).stderr
+
+
+def test_a_vocabulary_that_is_none_is_named(demo: Path, tmp_path: Path):
+    missing = run("audit", "--home", str(demo), "--tokenizer", str(tmp_path / "tokenizer.json"), expect=2)
+    assert "does not exist" in missing.stderr
+
+
 def test_inject_prints_exactly_the_text_and_counts_only_with_record(tmp_path: Path):
     home = selfnote.demo_home(tmp_path / ".dsh")
     before = snapshot(home)

@@ -2,211 +2,150 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
-from html import escape
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from selfnote.config import TOTAL_BUDGET, Config
+from selfnote.audit.audited import Audited, Finding, SessionRow, audited_json, session_row
+from selfnote.audit.token_counts import TokenCounts, count_tokens
+from selfnote.errors import ReadOnly, SelfnoteError
 from selfnote.home import MemoryHome
 from selfnote.injection.assemble import HasHome, Injection, Snapshot, assemble, read_snapshot
 from selfnote.injection.explain import Attribution, attribute
 from selfnote.injection.segments import LONGER_THAN_HALF, LONGER_THAN_SEGMENT, NOTHING_PRINTABLE
-from selfnote.phrases import FINDINGS, REASON_LABELS
-from selfnote.records.fact_lines import Fact, waiting_order
+from selfnote.records.fact_lines import Fact
 from selfnote.records.ledger import read_hits, read_seen
 from selfnote.records.notes import is_expired
+from selfnote.storage.atomic import write_atomic
 from selfnote.storage.fingerprints import fingerprint
 from selfnote.storage.jsonl import BadLine
-from selfnote.times import clock, format_instant, local_date, require_aware
+from selfnote.times import clock, local_date, require_aware
 
 if TYPE_CHECKING:
+    from selfnote.audit.comparison import Comparable, Comparison, Seen
     from selfnote.sessions.library import Sessions
-    from selfnote.sessions.log import SessionLog
 
 #: Statuses of a session log that are normal: a live or killed session ends in a torn tail (HARNESS part 1, 9).
 _NORMAL_STATUS = frozenset({"ok", "torn"})
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing a person should look at: its kind (a key of ``phrases.FINDINGS``) and the values of its sentence."""
-
-    kind: str
-    values: dict[str, Any]
-
-    def sentence(self, language: str = "en") -> str:
-        """The finding in words."""
-        values = dict(self.values)
-        if "reason" in values:
-            values["reason"] = REASON_LABELS[language].get(values["reason"], values["reason"])
-        return FINDINGS[language][self.kind].format(**values)
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRow:
-    """One session log: counts without what a fork copied from its parent; ``size`` in bytes, ``last`` in UTC."""
-
-    id: str
-    cwd: str | None
-    status: str
-    events: int
-    turns: int
-    owner_messages: int
-    kinds: dict[str, int]
-    delegated: bool
-    size: int
-    created: datetime | None
-    last: datetime | None
-    problems: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The row as plain JSON values."""
-        return {
-            "id": self.id,
-            "cwd": self.cwd,
-            "status": self.status,
-            "events": self.events,
-            "turns": self.turns,
-            "ownerMessages": self.owner_messages,
-            "kinds": self.kinds,
-            "delegated": self.delegated,
-            "size": self.size,
-            "createdAt": format_instant(self.created) if self.created else None,
-            "lastAt": format_instant(self.last) if self.last else None,
-            "problems": list(self.problems),
-        }
-
-
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Audited):
     """What one memory holds, injects, squeezes out and waits for, at one instant. Made by ``Memory.audit``.
 
-    ``str(report)`` is the text, ``to_json()`` plain values for a script; in a notebook it shows itself.
+    ``str(report)`` is the text, ``to_html()`` a page that needs nothing else, ``to_json()`` plain values for a script
+    and for a later ``compare``, ``to_csv(folder)`` its tables; in a notebook it shows itself.
     """
 
-    home: MemoryHome
-    now: datetime
-    zone: tzinfo | None
-    config: Config
-    has_memory: bool
-    injection: Injection
-    attribution: tuple[Attribution, ...]
-    facts: tuple[Fact, ...]
-    conflicts: tuple[tuple[str, str], ...]
-    notes: dict[str, int]
-    sessions: tuple[SessionRow, ...]
-    bad_lines: tuple[BadLine, ...]
-    findings: tuple[Finding, ...]
+    @cached_property
+    def _seen(self) -> Seen:
+        from selfnote.audit.comparison import see
+
+        return see(self)
 
     @property
-    def candidates(self) -> list[Fact]:
-        """The facts that wait for the owner: flagged first, then most often heard, then oldest."""
-        return waiting_order(fact for fact in self.facts if fact.status == "candidate")
+    def snapshot(self) -> str:
+        """sha256 of what the owner sees, in hex: the same exactly as long as ``compare`` finds no change.
 
-    @property
-    def states(self) -> dict[str, int]:
-        """Attribution state -> number of approved facts."""
-        counted = Counter(row.state for row in self.attribution)
-        return {state: counted[state] for state in ("active", "silent", "seen", "never")}
+        Counters, heat, clocks and growing session logs are not in it; see ``selfnote.audit.comparison.State``. Nothing
+        is stored by itself: ``to_json()`` carries it, and the owner keeps that.
+        """
+        return self._seen.snapshot
 
-    @property
-    def statuses(self) -> dict[str, int]:
-        """Fact status -> number of facts."""
-        counted = Counter(fact.status for fact in self.facts)
-        return {status: counted[status] for status in ("candidate", "approved", "retired")}
+    def compare(self, previous: Comparable, *, language: str | None = None) -> Comparison:
+        """What changed since an earlier report, what its ``to_json()`` gave, or the path of a file that holds that.
+
+        Raises
+        ------
+        NotFound
+            When there is no such file.
+        Corrupt
+            When it is no JSON report of an audit, or one of another version.
+        """
+        from selfnote.audit.comparison import compare
+
+        return compare(previous, self, language=language or self.config.language)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain JSON values; times in UTC ISO-8601, lengths in code points, sizes in bytes.
+
+        ``snapshot`` and ``state`` are what a later report is compared with.
+        """
+        from selfnote.audit.comparison import seen_json
+
+        compared = seen_json(self._seen)
+        return {"kind": compared["kind"], "version": compared["version"], **audited_json(self), **compared}
+
+    def to_html(self, *, language: str | None = None, changes: Comparison | None = None) -> str:
+        """The report as one page: no script, no request, light and dark; ``changes`` is told first."""
+        from selfnote.audit.html_report import page, report_html
+        from selfnote.phrases import REPORT
+
+        tongue = language or self.config.language
+        told = changes.inner_html() if changes is not None else ""
+        inner = report_html(self, tongue, snapshot=self.snapshot, changes=told)
+        return page(REPORT[tongue]["title"].format(home=self.home.root), inner, tongue)
+
+    def write_html(
+        self, path: str | os.PathLike[str], *, language: str | None = None, changes: Comparison | None = None
+    ) -> Path:
+        """Write ``to_html`` to a file, replacing what was there.
+
+        Raises
+        ------
+        ReadOnly
+            When the file would lie inside the memory.
+        """
+        target = _outside(self.home, path)
+        page = self.to_html(language=language, changes=changes)
+        write_atomic(target, page.encode("utf-8"))
+        return target
+
+    def to_csv(self, folder: str | os.PathLike[str], *, language: str | None = None) -> list[Path]:
+        """Write every table as a CSV file into ``folder``, made if needed, replacing those there; the paths.
+
+        UTF-8 with a mark, so that spreadsheet programs read Chinese; a cell that would be a formula gets an apostrophe.
+
+        Raises
+        ------
+        ReadOnly
+            When the folder lies inside the memory.
+        """
+        from selfnote.audit.csv_tables import csv_tables, encode_csv
+
+        target = _outside(self.home, folder)
+        paths = []
+        for table in csv_tables(self, language or self.config.language):
+            write_atomic(target / table.name, encode_csv(table))
+            paths.append(target / table.name)
+        return paths
 
     def __str__(self) -> str:
         from selfnote.audit.text_report import render_text
 
         return render_text(self)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        from selfnote.audit.html_report import fragment, report_html
 
-    def to_json(self) -> dict[str, Any]:
-        """The report as plain JSON values; times in UTC ISO-8601, lengths in code points, sizes in bytes."""
-        injection = self.injection
-        return {
-            "home": str(self.home.root),
-            "now": format_instant(self.now),
-            "hasMemory": self.has_memory,
-            "injection": injection_json(injection),
-            "attribution": [
-                {
-                    "id": row.fact.id,
-                    "text": row.fact.text,
-                    "channel": row.fact.channel,
-                    "segment": row.segment,
-                    "absorbed": row.absorbed,
-                    "state": row.state,
-                    "heat": round(row.heat, 6),
-                    "hitCount": row.fact.hit_count,
-                    "lastHit": format_instant(row.fact.last_hit) if row.fact.last_hit else None,
-                    "seenCount": row.fact.seen_count,
-                    "lastSeen": format_instant(row.fact.last_seen) if row.fact.last_seen else None,
-                    "problems": list(row.problems),
-                }
-                for row in self.attribution
-            ],
-            "states": self.states,
-            "facts": self.statuses,
-            "notes": self.notes,
-            "candidates": [
-                {
-                    "id": fact.id,
-                    "text": fact.text,
-                    "source": fact.source,
-                    "reason": fact.reason,
-                    "occurrences": fact.occurrences,
-                    "createdAt": format_instant(fact.created_at) if fact.created_at else None,
-                }
-                for fact in self.candidates
-            ],
-            "conflicts": [list(pair) for pair in self.conflicts],
-            "sessions": [row.to_json() for row in self.sessions],
-            "badLines": [
-                {"file": one.path.name, "line": one.line, "reason": one.reason, "excerpt": one.excerpt}
-                for one in self.bad_lines
-            ],
-            "findings": [{"kind": one.kind, "sentence": one.sentence()} for one in self.findings],
-        }
+        language = self.config.language
+        return fragment(report_html(self, language, snapshot=self.snapshot, level=2), language)
 
 
-def injection_json(injection: Injection) -> dict[str, Any]:
-    """An injection and its bill as plain JSON values."""
-    return {
-        "text": injection.text,
-        "reason": injection.reason,
-        "digest": injection.digest,
-        "totalChars": injection.total_chars,
-        "totalBudget": TOTAL_BUDGET,
-        "framingChars": injection.framing_chars,
-        "hintChars": injection.hint_chars,
-        "absorbed": list(injection.absorbed),
-        "flags": list(injection.flags),
-        "segments": {
-            name: {
-                "budget": segment.budget,
-                "used": segment.used,
-                "entries": [{"kind": one.kind, "id": one.id, "text": one.text} for one in segment.entries],
-                "squeezed": [
-                    {
-                        "kind": one.kind,
-                        "id": one.id,
-                        "text": one.text,
-                        "needs": one.needs,
-                        "left": one.left,
-                        "reason": one.reason,
-                    }
-                    for one in segment.squeezed
-                ],
-                "cuts": [{"id": one.id, "length": one.length, "kept": one.kept} for one in segment.cuts],
-            }
-            for name, segment in injection.segments.items()
-        },
-    }
+def _outside(home: MemoryHome, path: str | os.PathLike[str]) -> Path:
+    """``path`` if it is not in the memory, whose files a report must not replace. Raises ReadOnly."""
+    target = Path(path).expanduser()
+    real = Path(os.path.realpath(target))
+    for folder in (home.root, home.memory):
+        if real.is_relative_to(os.path.realpath(folder)):
+            raise ReadOnly(f"{target} lies inside the memory at {folder}; name a place outside of it")
+    return target
 
 
 class Auditable(HasHome, Protocol):
@@ -218,7 +157,13 @@ class Auditable(HasHome, Protocol):
         ...
 
 
-def audit(memory: Auditable, *, now: datetime | None = None, progress: bool = False) -> Report:
+def audit(
+    memory: Auditable,
+    *,
+    now: datetime | None = None,
+    progress: bool = False,
+    tokenizer: str | os.PathLike[str] | None = None,
+) -> Report:
     """Audit a memory: read everything, write nothing.
 
     Parameters
@@ -229,6 +174,13 @@ def audit(memory: Auditable, *, now: datetime | None = None, progress: bool = Fa
         The instant to audit, UTC-aware; None reads the clock.
     progress
         Show a bar while session logs are read.
+    tokenizer
+        A ``tokenizer.json`` to count tokens by; None: ``selfnote/tokenizer.json`` of the memory, where there is one.
+
+    Raises
+    ------
+    NotFound, Corrupt
+        When ``tokenizer`` is named and cannot be used.
     """
     instant = require_aware(now if now is not None else clock())
     home = memory.home
@@ -238,6 +190,7 @@ def audit(memory: Auditable, *, now: datetime | None = None, progress: bool = Fa
     logs = [*memory.sessions.read_all(progress=progress)]
     sessions = tuple(session_row(log) for log in logs)
     ledger_problems, ledger_bad = _read_ledgers(home)
+    tokens, token_problems = _count_tokens(home, injection, tokenizer)
     bad_lines = (*snapshot.bad_lines, *ledger_bad)
     facts = snapshot.facts_file.value.facts
     conflicts = tuple(snapshot.competing.conflicts)
@@ -255,7 +208,7 @@ def audit(memory: Auditable, *, now: datetime | None = None, progress: bool = Fa
         sessions=sessions,
         bad_lines=bad_lines,
         findings=(
-            *(Finding("problem", {"reason": one}) for one in (*injection.flags, *ledger_problems)),
+            *(Finding("problem", {"reason": one}) for one in (*injection.flags, *ledger_problems, *token_problems)),
             *(_bad_line_finding(one) for one in bad_lines),
             *_injection_findings(injection),
             *(Finding("conflict", {"id": one, "other": other}) for one, other in conflicts),
@@ -263,6 +216,10 @@ def audit(memory: Auditable, *, now: datetime | None = None, progress: bool = Fa
             *_session_findings(sessions),
             *(Finding("session", {"id": one.where, "reason": one.reason}) for one in memory.sessions.refused),
         ),
+        persona=snapshot.persona_file.value,
+        kept_notes=snapshot.notes_file.value.notes,
+        kept_habits=snapshot.habits_file.value.habits,
+        tokens=tokens,
     )
 
 
@@ -271,23 +228,18 @@ def has_memory(home: MemoryHome) -> bool:
     return any(fingerprint(path) for path in (home.persona, home.notes, home.facts, home.habits, home.config))
 
 
-def session_row(log: SessionLog) -> SessionRow:
-    """What an audit says of one session log."""
-    header = log.header
-    return SessionRow(
-        id=log.id,
-        cwd=header.cwd,
-        status=log.status,
-        events=log.event_count,
-        turns=log.turn_count,
-        owner_messages=log.owner_message_count,
-        kinds=dict(sorted(log.source_kind_counts.items())),
-        delegated=header.delegated,
-        size=log.path.stat().st_size if log.path.exists() else 0,
-        created=header.created_at,
-        last=log.last_time,
-        problems=tuple(f"{one.where}: {one.reason}" for one in log.problems),
-    )
+def _count_tokens(
+    home: MemoryHome, injection: Injection, tokenizer: str | os.PathLike[str] | None
+) -> tuple[TokenCounts | None, list[str]]:
+    """The tokens where there is a vocabulary; one in its usual place that cannot be used is a problem, not the end."""
+    if tokenizer is not None:
+        return count_tokens(injection, tokenizer), []
+    if fingerprint(home.tokenizer) is None:
+        return None, []
+    try:
+        return count_tokens(injection, home.tokenizer), []
+    except SelfnoteError as error:
+        return None, [str(error)]
 
 
 def _read_ledgers(home: MemoryHome) -> tuple[list[str], list[BadLine]]:

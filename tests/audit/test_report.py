@@ -12,7 +12,16 @@ import selfnote
 from selfnote.audit.text_report import render_text
 from selfnote.demo import DEMO_NOW, bundled_home
 from selfnote.injection.compose import composer_of
-from selfnote.phrases import ATTRIBUTION_LABELS, CAPTURE_VERDICTS, FINDINGS, REASON_LABELS, REPORT, SEGMENT_LABELS, WHY
+from selfnote.phrases import (
+    ATTRIBUTION_LABELS,
+    CAPTURE_VERDICTS,
+    COMPARISON,
+    FINDINGS,
+    REASON_LABELS,
+    REPORT,
+    SEGMENT_LABELS,
+    WHY,
+)
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 WORDS = (
@@ -92,6 +101,38 @@ def test_the_report_shows_itself_escaped_and_pure(memory: selfnote.Memory):
     assert "<script>" not in html
     assert "[bold]" in str(report)
     assert html == memory.audit(now=NOW)._repr_html_()
+    assert repr(report) == str(report)
+
+
+def test_no_text_of_a_report_can_steer_a_terminal(memory: selfnote.Memory):
+    """COMPLAINTS 57: what hides or steers stands as its number, in the report and in what changed."""
+    before = memory.audit(now=NOW)
+    approve(memory, "转义\x1b[31m响铃\x07反\u202e向")
+    memory.facts.stage("候选\x1b]0;标题\x07", source="s#1", now=NOW)
+    report = memory.audit(now=NOW)
+    for text in (str(report), str(report.compare(before))):
+        assert "‹U+001B›[31m" in text
+        assert "‹U+202E›" in text
+        assert all(char == "\n" or char.isprintable() or char == "\u3000" for char in text)
+
+
+def test_text_and_html_tell_the_same_rows(memory: selfnote.Memory):
+    """House style 6: text and HTML from the same rows."""
+    from selfnote.audit import sheets
+
+    report = selfnote.open_memory(bundled_home(), read_only=True).audit(now=DEMO_NOW)
+    text, html = render_text(report, width=200, language="en"), report.to_html(language="en")
+    for sheet in (
+        sheets.squeezed_sheet(report.injection, "en"),
+        sheets.quiet_sheet(report, "en"),
+        sheets.candidate_sheet(report.candidates, "en"),
+        sheets.conflict_sheet(report, "en"),
+        sheets.session_sheet(report.sessions, "en", report.zone),
+    ):
+        assert sheet.rows
+        for cell in sheet.rows[0][:2]:
+            assert cell.text[:20] in text
+            assert f">{cell.text}<" in html
 
 
 def test_the_report_lists_candidates_most_heard_first(memory: selfnote.Memory):
@@ -151,7 +192,8 @@ def test_delegated_skips_are_counted(home: Path, memory: selfnote.Memory):
 
 
 @pytest.mark.parametrize(
-    "table", [SEGMENT_LABELS, ATTRIBUTION_LABELS, REASON_LABELS, WHY, REPORT, FINDINGS, CAPTURE_VERDICTS]
+    "table",
+    [SEGMENT_LABELS, ATTRIBUTION_LABELS, REASON_LABELS, WHY, REPORT, FINDINGS, CAPTURE_VERDICTS, COMPARISON],
 )
 def test_what_the_owner_reads_is_said_in_both_languages(table: dict[str, dict[str, str]]):
     """Chinese and English from phrases.py, key by key, with the same blanks to fill."""

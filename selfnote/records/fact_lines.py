@@ -123,7 +123,9 @@ class Fact(BaseModel):
     @functools.cached_property
     def without_counters(self) -> bytes:
         """What an injected text may depend on, hits and searches left out: the input of a choice's basis."""
-        seen = (self.id, self.text, self.channel, self.tags, self.importance, self.approved_at, self.created_at)
+        # Instants as numbers: the model's own zones print differently from one version of it to the next.
+        times = [time and time.timestamp() for time in (self.approved_at, self.created_at)]
+        seen = (self.id, self.text, self.channel, self.tags, self.importance, *times)
         return repr(seen).encode("utf-8", "backslashreplace")
 
     @property

@@ -534,3 +534,16 @@ def test_a_count_from_the_future_does_not_stop_counting(memory, put, line_of):
     )
     assert memory.facts.count(["f-1", "f-unknown"], "hit", at(1), merge_seconds=3600) == ["f-1"]
     assert memory.facts.get("f-1").last_hit == at(1)
+
+
+def test_the_basis_of_a_choice_does_not_depend_on_which_reader_read_the_times():
+    """DESIGN "Rotation": the same instants are the same basis, in whatever zone and by whatever model they were read."""
+    from selfnote.records.fact_lines import parse_fact
+
+    line = '{"id":"f-1","text":"甲","status":"approved","approvedAt":"2026-03-01T04:00:00.000Z"%s}'
+    plain = parse_fact(line % "")
+    lenient = parse_fact(line % ',"lastSeen":"昨天"')
+    elsewhere = parse_fact(line.replace("04:00:00.000Z", "12:00:00.000+08:00") % "")
+    assert lenient.problems
+    assert plain.without_counters == lenient.without_counters == elsewhere.without_counters
+    assert plain.without_counters != parse_fact(line.replace("04:00", "04:01") % "").without_counters

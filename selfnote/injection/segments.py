@@ -11,7 +11,7 @@ from selfnote.injection.budget import Room
 from selfnote.phrases import LABEL_END, SEPARATOR
 from selfnote.records.fact_lines import Fact
 from selfnote.records.habits import Habit
-from selfnote.records.heat import has_future_times, order_key
+from selfnote.records.heat import order_key_from, read_times
 from selfnote.records.notes import Note, is_expired, packing_order
 from selfnote.records.persona import Persona, printable_lines
 from selfnote.records.profile import profile_tag
@@ -180,19 +180,19 @@ def prepare(fact: Fact, now: datetime, half_life_days: float) -> Prepared:
     """A fact ready to be packed at ``now``."""
     approved, last = (fact.approved_at or EPOCH).timestamp(), fact.last_hit
     text = safe(fact.text)
-    timeless = not has_future_times(fact, now)
-    known = last is not None and (timeless or last <= now)
+    reference, has_future = read_times(fact, now)
+    known = last is not None and (not has_future or last <= now)
     return Prepared(
         fact,
         fact.id,
         text,
         is_printable(text),
-        (-order_key(fact, now, half_life_days), approved, fact.id),
+        (-order_key_from(fact, reference, half_life_days), approved, fact.id),
         (approved, fact.id),
         (known, last.timestamp() if last is not None and known else 0.0, fact.id),
         profile_tag(fact) if fact.tags else None,
         half_life_days,
-        timeless,
+        not has_future,
     )
 
 

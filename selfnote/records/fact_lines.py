@@ -154,12 +154,12 @@ def parse_fact(raw: str, zone: tzinfo | None = None) -> Fact:
         fact = Fact.model_validate_json(raw)
     except ValidationError:
         return _parse_leniently(raw, zone)
-    times = [*(getattr(fact, name) for name in _TIME_FIELDS), *(item.at for item in fact.history)]
-    if all(
-        time is None or (time.tzinfo is not None and _PLAIN_YEARS[0] < time.year < _PLAIN_YEARS[1]) for time in times
-    ):
-        return fact
-    return _parse_leniently(raw, zone)
+    first, last = _PLAIN_YEARS
+    times = (fact.last_hit, fact.last_seen, fact.created_at, fact.approved_at, *[item.at for item in fact.history])
+    for time in times:
+        if time is not None and (time.tzinfo is None or not first < time.year < last):
+            return _parse_leniently(raw, zone)
+    return fact
 
 
 def _parse_leniently(raw: str, zone: tzinfo | None) -> Fact:

@@ -486,7 +486,7 @@ index_app = typer.Typer(
     name="index", help="The optional index of what was said: faster recall, derived, holds no text.",
     no_args_is_help=True, rich_markup_mode=None,
 )  # fmt: skip
-app.add_typer(index_app)
+app.add_typer(index_app, name="index")
 
 
 @index_app.command("status")

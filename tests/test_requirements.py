@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ SECTIONS = {
     "heat": range(168, 176),
     "injection": range(198, 228),
     "heartbeat": [228],
-    "resume": range(240, 244),
+    "recall": range(230, 246),
 }
 IDS = sorted(
     {f"S2-{number:03d}" for section in SECTIONS.values() for number in section} | {f"EX-{n:03d}" for n in range(1, 9)}
@@ -44,11 +45,14 @@ DECISIONS = [
     "A-12",
     "A-13",
     "A-14",
+    "A-17",
+    "A-27",
     "A-30",
     "A-31",
 ]
 
 
+@cache
 def cited() -> set[str]:
     """Requirement ids that stand in a test file, ``S2-096..100`` being all of them."""
     found: set[str] = set()

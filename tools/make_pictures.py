@@ -1,4 +1,4 @@
-"""The README's pictures: the audit of the demo memory as a terminal shows it, in both languages."""
+"""The README's pictures, in both languages: the audit as a terminal shows it, and three questions answered."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import matplotlib as mpl
 from rich.console import Console, Group, RenderableType
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 import selfnote
+from selfnote.audit import decay, plots, silence, squeeze
 from selfnote.audit.text_report import render_bill
 from selfnote.demo import DEMO_NOW, bundled_home
 from selfnote.phrases import REPORT
@@ -45,10 +47,26 @@ def draw(language: str) -> str:
     return PAGE.format(body=body.replace("█", "<i></i>").replace("░", "<u></u>"))
 
 
+def draw_answers(language: str) -> None:
+    """UC-003..005: the three figures of the README's three questions."""
+    memory = selfnote.open_memory(bundled_home(), read_only=True)
+    names = memory.frames.facts().set_index("id")["text"].to_dict()
+    told = {"language": language, "tz": "Asia/Shanghai"}
+    figures = {
+        "decay": plots.decay(decay.curves(memory, now=DEMO_NOW), names=names, **told),
+        "silence": plots.silence(silence.by_cause(memory, now=DEMO_NOW), **told),
+        "squeeze": plots.squeeze(squeeze.squeezed(memory, now=DEMO_NOW), now=DEMO_NOW, **told),
+    }
+    for name, axes in figures.items():
+        axes.figure.savefig(DOCS / f"{name}.{language}.png", dpi=90)
+
+
 def main() -> None:
-    """Write docs/audit.en.png and docs/audit.zh.png; needs Chromium and the Noto CJK fonts."""
+    """Write the pictures into docs/; needs Chromium and the Noto CJK fonts."""
+    mpl.use("agg")
     DOCS.mkdir(exist_ok=True)
     for language in ("en", "zh"):
+        draw_answers(language)
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "page.html"
             page.write_text(draw(language), encoding="utf-8")

@@ -7,7 +7,7 @@ JOBS ?= auto
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit install develop test test-all lint types imports unit reliability wheel bench demo clean
+.PHONY: audit install develop test test-all lint types imports unit notebooks refresh-notebooks reliability wheel bench demo clean
 
 audit: $(VENV)/.installed
 	@$(BIN)/selfnote audit $(if $(HOME_DIR),--home "$(HOME_DIR)",--or-demo)
@@ -29,7 +29,7 @@ $(VENV)/.developed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@ $(VENV)/.installed
 
-test: lint types imports unit
+test: lint types imports unit notebooks
 
 lint: $(VENV)/.developed
 	$(BIN)/ruff check .
@@ -43,6 +43,13 @@ imports: $(VENV)/.developed
 
 unit: $(VENV)/.developed
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+# Every notebook run anew, its outputs compared with those stored.
+notebooks: $(VENV)/.developed
+	$(BIN)/python tools/refresh_notebooks.py --check --jobs $(JOBS)
+
+refresh-notebooks: $(VENV)/.developed
+	$(BIN)/python tools/refresh_notebooks.py
 
 # The slow rings; each says SKIPPED <ring>: <why> when its prerequisite is missing, which REQUIRE_RINGS=1 makes a failure.
 test-all: test

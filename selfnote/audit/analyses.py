@@ -169,7 +169,7 @@ ANALYSES: dict[str, tuple[Column, ...]] = {
             "Whether this is the instant just after a hit; the row before it is the instant just before",
             "是否为一次注入之后的一刻；前一行是之前的一刻",
         ),
-        Column("approved", "yes/no", "Whether it was approved by then", "当时是否已批准"),
+        Column("approved", "yes/no", "Whether it was approved by then", "当时是否已采纳"),
         Column(
             "origin",
             "text",
@@ -189,8 +189,8 @@ ANALYSES: dict[str, tuple[Column, ...]] = {
             "标签、频道或段；没有标签则为空；不在注入里为 out",
         ),
         Column("at", "instant", "The instant looked at", "时刻", "UTC"),
-        Column("n", "count", "Facts approved by then whose heat is known", "当时已批准且热度可知的事实数"),
-        Column("unknown", "count", "Facts approved by then whose heat is not known", "当时已批准但热度不明的事实数"),
+        Column("n", "count", "Facts approved by then whose heat is known", "当时已采纳且热度可知的事实数"),
+        Column("unknown", "count", "Facts approved by then whose heat is not known", "当时已采纳但热度不明的事实数"),
         Column("total", "number", "Sum of their heat", "热度之和"),
         _maybe("median", "number", "Median of their heat", "热度中位数"),
         Column("projection", "yes/no", "Whether it lies after now", "是否在此刻之后"),
@@ -278,7 +278,7 @@ ANALYSES: dict[str, tuple[Column, ...]] = {
         _CHANNEL,
         _TAG,
         Column(
-            "start", "instant", "Approval, the beginning of the ledger, or a demand", "批准、账本开始或一次需求", "UTC"
+            "start", "instant", "Approval, the beginning of the ledger, or a demand", "采纳、账本开始或一次需求", "UTC"
         ),
         Column("end", "instant", "The next demand, retirement or now", "下一次需求、停用或此刻", "UTC"),
         Column("days", "number", "From start to end", "起止天数", _DAYS),
@@ -289,7 +289,7 @@ ANALYSES: dict[str, tuple[Column, ...]] = {
     ),
     "survival": (
         *_GROUPED,
-        Column("time_days", "number", "Days since approval or the last demand", "距批准或上次需求的天数", _DAYS),
+        Column("time_days", "number", "Days since approval or the last demand", "距采纳或上次需求的天数", _DAYS),
         Column("survival", "number", "Share not yet demanded again (Kaplan-Meier)", "尚未再被需要的占比", "0 to 1"),
         _maybe("low", "number", "Lower end of its 95 % band; null where undefined", "95% 带下沿；无定义则为空"),
         _maybe("high", "number", "Upper end of its 95 % band", "95% 带上沿；无定义则为空"),
@@ -436,7 +436,7 @@ ANALYSES: dict[str, tuple[Column, ...]] = {
             "holds",
             "yes/no",
             "Whether it keeps both out of the text: both are approved",
-            "是否使两条都不进注入（两条都已批准）",
+            "是否使两条都不进注入（两条都已采纳）",
         ),
         Column(
             "if_only_this",
@@ -497,14 +497,14 @@ ANALYSES: dict[str, tuple[Column, ...]] = {
         _TAG,
         Column("state", "text", "active, silent, seen or never, as in attribution", "状态，同 attribution"),
         Column("inside", "yes/no", "Whether it is in the text now", "此刻是否在注入里"),
-        Column("approved_at", "instant", "When the owner approved it", "批准时间", "UTC"),
+        Column("approved_at", "instant", "When the owner approved it", "采纳时间", "UTC"),
         Column("age_days", "number", "Days since then", "距今天数", _DAYS),
         Column(
             "confirmed_at",
             "instant",
             "The last sign from the owner that it holds: approval, a restatement, a correction in its words, a change "
             "of its importance, tags or detail",
-            "主人最近一次表示它还成立：批准、重说、说的就是它的纠偏、改重要度或标签或补充",
+            "主人最近一次表示它还成立：采纳、重说、说的就是它的纠偏、改重要度或标签或补充",
             "UTC",
         ),
         Column("confirmed_by", "text", "approval, restated, correction or change", "由什么表示"),

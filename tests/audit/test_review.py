@@ -40,7 +40,7 @@ def test_old_unedited_silent_facts_are_asked_about_the_longest_unconfirmed_first
     assert list(frame["age_days"]) == [100, 85, 70]
     assert set(frame["confirmed_by"]) == {"approval"}
     assert set(frame["state"]) == {"never"}
-    assert frame.loc[0, "question"] == "100 天前批准，之后再没有表示。还成立吗？"
+    assert frame.loc[0, "question"] == "100 天前采纳，之后再没有表示。还成立吗？"
     assert len(review(memory, now=NOW, older_days=90)) == 1
     assert len(review(memory, now=NOW, older_days=0)) == 4
     memory.config.save(language="en")

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,7 +67,34 @@ def run_older_pandas() -> None:
         python = str(place / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
         run(python, "-m", "pip", "install", "--quiet", "--upgrade", "pip>=25.1")
         run(python, "-m", "pip", "install", "--quiet", "--editable", ".", "--group", "test", "pandas==2.2.*")
-        run(python, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "tests/audit", "tests/test_package.py")
+        run(python, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "tests/audit")
+
+
+def browser_python(place: Path) -> str:
+    """The interpreter of a new environment with the built wheel, Voilà, JupyterLab and what drives a browser."""
+    if shutil.which("chromium") is None:
+        raise Skipped("no chromium on this machine; install it (Debian: apt-get install chromium fonts-noto-cjk)")
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", str(place))
+    wheel = next(place.glob("*.whl"))
+    run(sys.executable, "-m", "venv", str(place / "venv"))
+    python = str(place / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
+    run(python, "-m", "pip", "install", "--quiet", "--upgrade", "pip>=25.1")
+    run(python, "-m", "pip", "install", "--quiet", f"{wheel}[app,lab]", "--group", "browser")
+    return python
+
+
+def run_browser() -> None:
+    """The panels and the notebooks as an owner meets them: served from the wheel, clicked in Chromium."""
+    with tempfile.TemporaryDirectory(prefix="selfnote-browser-") as folder:
+        python = browser_python(Path(folder))
+        # Without PYTHONSAFEPATH the checkout would stand before the wheel.
+        run(python, "-m", "pytest", "tests/browser", "-p", "no:cacheprovider", PYTHONSAFEPATH="1")
+
+
+def run_screenshots() -> None:
+    """The pictures of the panels in docs/, taken anew."""
+    with tempfile.TemporaryDirectory(prefix="selfnote-browser-") as folder:
+        run(browser_python(Path(folder)), "tools/make_screenshots.py", PYTHONSAFEPATH="1")
 
 
 WHEEL_CHECK = """
@@ -79,6 +107,8 @@ report = memory.audit(now=DEMO_NOW)
 assert report.injection.text and len(report.facts) >= 90 and len(report.sessions) >= 10, report
 out = subprocess.run([sys.executable, "-m", "selfnote.cli", "audit", "--home", str(home), "--json"], check=True, capture_output=True)
 assert json.loads(out.stdout)["facts"]["approved"] >= 60
+told = subprocess.run([sys.executable, "-m", "selfnote.cli", "panel", "--demo"], check=False, capture_output=True, text=True)
+assert told.returncode == 2 and 'pip install "selfnote[app]"' in told.stderr, told
 print("the demo memory of the built wheel is whole:", len(report.facts), "facts,", len(report.sessions), "sessions")
 """
 
@@ -86,14 +116,18 @@ RINGS = (
     Ring("reliability", run_reliability),
     Ring("wheel", run_wheel),
     Ring("older pandas", run_older_pandas),
+    Ring("browser", run_browser),
 )
+#: What is run only when it is asked for by name.
+ON_REQUEST = (Ring("screenshots", run_screenshots),)
 
 
-def main() -> int:
-    """Run every ring; the number that failed."""
+def main(names: Sequence[str] = ()) -> int:
+    """Run every ring, or those of these names; the number that failed."""
+    rings = [ring for ring in (*RINGS, *ON_REQUEST) if ring.name in names] if names else RINGS
     required = os.environ.get("REQUIRE_RINGS") == "1"
     failed = []
-    for ring in RINGS:
+    for ring in rings:
         print(f"=== ring {ring.name}", flush=True)
         try:
             ring.run()
@@ -110,4 +144,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

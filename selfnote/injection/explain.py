@@ -33,8 +33,11 @@ from selfnote.records.heat import future_times, heat
 from selfnote.records.notes import Note, is_expired
 from selfnote.records.persona import printable_lines
 from selfnote.records.profile import judge_override, make_override, profile_tag
-from selfnote.text import require_printable, safe
+from selfnote.text import cut, require_printable, safe
 from selfnote.times import clock, local_date, require_aware
+
+#: Code points of an entry's text that name it in the one line of a preview.
+NAME_LIMIT = 20
 
 
 class HasConfig(HasHome, Protocol):
@@ -366,12 +369,17 @@ def say_difference(difference: Difference, language: str, *, changed: bool) -> s
     words = PREVIEW[language]
     labels = {name: label.lower() for name, label in SEGMENT_LABELS[language].items()}
     parts = [
-        *(words["enters"].format(id=one.id, segment=labels[one.segment]) for one in difference.entering),
-        *(words["leaves"].format(id=one.id) for one in difference.leaving),
+        *(words["enters"].format(name=_name(one, words), segment=labels[one.segment]) for one in difference.entering),
+        *(words["leaves"].format(name=_name(one, words)) for one in difference.leaving),
         *(
-            words["moves"].format(id=one.id, before=labels[one.before], after=labels[one.after])
+            words["moves"].format(name=_name(one, words), before=labels[one.before], after=labels[one.after])
             for one in difference.moving
         ),
-        *(words["reworded"].format(id=one.id, segment=labels[one.segment]) for one in difference.reworded),
+        *(words["reworded"].format(name=_name(one, words), segment=labels[one.segment]) for one in difference.reworded),
     ]
     return words["joint"].join(parts) if parts else words["plates" if changed else "same"]
+
+
+def _name(entry: Placed | Moved, words: Mapping[str, str]) -> str:
+    """An entry as the one line of a preview names it: its id and the beginning of its text."""
+    return words["name"].format(id=entry.id, text=cut(entry.text, NAME_LIMIT))

@@ -12,6 +12,8 @@ from selfnote.errors import Conflict, LimitExceeded, NotFound
 from selfnote.phrases import PREVIEW
 from selfnote.records.notes import note_id
 
+#: How the one line names the two long facts: the id and 20 code points of the text.
+NEW, OLD = f"f-new（{'新' * 19}…）", f"f-old（{'旧' * 19}…）"
 LINK = [{"id": "f-old", "kind": "conflict", "rule": "r"}]
 
 
@@ -38,7 +40,7 @@ def test_approving_says_who_enters_and_who_leaves_in_one_line(rooms, memory, now
     """DESIGN Names preview."""
     rooms()
     preview = memory.preview(approve=["f-new"], now=now)
-    assert str(preview) == "+f-new 进「结论」，-f-old 离开"
+    assert str(preview) == f"+{NEW}进「结论」，-{OLD}离开"
     assert [(one.segment, one.kind, one.id) for one in preview.entering] == [("conclusions", "fact", "f-new")]
     assert [one.id for one in preview.leaving] == ["f-old"]
     assert preview.diff == f"-{'旧' * 80}\n+{'新' * 85}"
@@ -47,10 +49,11 @@ def test_approving_says_who_enters_and_who_leaves_in_one_line(rooms, memory, now
 
 def test_the_line_is_in_the_memorys_language(rooms, memory, now):
     rooms("en")
-    assert str(memory.preview(approve="f-new", now=now)) == "+f-new enters conclusions, -f-old leaves"
+    new, old = f"f-new ({'新' * 19}…)", f"f-old ({'旧' * 19}…)"
+    assert str(memory.preview(approve="f-new", now=now)) == f"+{new} enters conclusions, -{old} leaves"
     assert str(memory.preview(now=now)) == "the text stays as it is"
     both = memory.preview(approve=["f-env"], retire=["f-old"], now=now)
-    assert str(both) == "+f-env enters machine, -f-old leaves"
+    assert str(both) == f"+f-env (机器) enters machine, -{old} leaves"
 
 
 def test_facts_and_notes_may_be_passed_as_they_are(rooms, memory, now):
@@ -64,14 +67,14 @@ def test_facts_and_notes_may_be_passed_as_they_are(rooms, memory, now):
 def test_an_edit_is_a_rewording_where_the_entry_stays_in(rooms, memory, now):
     rooms()
     preview = memory.preview(edit={"f-old": "改短了"}, now=now)
-    assert str(preview) == "~f-old 在「结论」里换了措辞"
+    assert str(preview) == "~f-old（改短了）在「结论」里换了措辞"
     assert preview.diff == f"-{'旧' * 80}\n+改短了"
     assert not preview.entering
 
 
 def test_a_tagged_fact_that_gets_short_enough_moves_to_the_profile(build, fact, memory, now):
     build(facts=[fact("f-1", "长" * 61, tags=["工作"])])
-    assert str(memory.preview(edit={"f-1": "短"}, now=now)) == "f-1 从「结论」移到「画像」，~f-1 在「画像」里换了措辞"
+    assert str(memory.preview(edit={"f-1": "短"}, now=now)) == "f-1（短）从「结论」移到「画像」，~f-1（短）在「画像」里换了措辞"
 
 
 def test_a_pinned_note_goes_before_the_newer_ones(rooms, homes, memory, now):
@@ -92,7 +95,7 @@ def test_editing_an_expired_note_brings_it_back(build, homes, memory, now):
     build(notes=[homes.Note("过期的", "temp", on=homes.date(2026, 1, 1))])
     old = note_id("temp", homes.date(2026, 1, 1), "过期的")
     preview = memory.preview(edit={old: "改写\n过的"}, now=now)
-    assert str(preview) == f"+{old} 进「自述」"
+    assert str(preview) == f"+{old}（改写 过的）进「自述」"
     assert "改写 过的" in preview.injection.text.split("\n")
 
 
@@ -107,8 +110,8 @@ def test_where_only_a_doorplate_changes_it_says_so(build, fact, memory, now):
 def test_approving_what_contradicts_an_approved_fact_takes_both_out(build, fact, memory, now):
     """COMPLAINTS 22: unless the old one is retired in the same act."""
     build(facts=[fact("f-old", "端口 1"), fact("f-new", "端口 2", status="candidate", similarTo=LINK)])
-    assert str(memory.preview(approve="f-new", now=now)) == "-f-old 离开"
-    assert str(memory.preview(approve="f-new", retire="f-old", now=now)) == "+f-new 进「结论」，-f-old 离开"
+    assert str(memory.preview(approve="f-new", now=now)) == "-f-old（端口 1）离开"
+    assert str(memory.preview(approve="f-new", retire="f-old", now=now)) == "+f-new（端口 2）进「结论」，-f-old（端口 1）离开"
 
 
 def test_an_edit_that_contradicts_another_fact_takes_both_out(build, fact, memory, now):

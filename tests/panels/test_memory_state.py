@@ -109,7 +109,7 @@ def test_an_approved_candidate_may_be_in_the_next_text(memory, own):
     """S2-082, S2-083, S2-088."""
     fact = stage(memory, "回答先给结论")
     own.refresh(DEMO_NOW)
-    assert own.preview(fact.id).sentence == f"+{fact.id} 进「结论」"
+    assert own.preview(fact.id).sentence == f"+{fact.id}（回答先给结论）进「结论」"
     assert own.approve(fact.id)
     assert fact.text in memory.assemble(now=DEMO_NOW).text
     (item,) = memory.facts.get(fact.id).history

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from selfnote import audit as audit
+    from selfnote import panels as panels
     from selfnote.demo import demo_home
     from selfnote.errors import (
         BadSource,
@@ -44,7 +45,7 @@ _WHERE = {
     "open_memory": "selfnote.memory",
 }
 #: Rooms whose own names are used as they stand: ``selfnote.audit.many``.
-_ROOMS = frozenset({"audit"})
+_ROOMS = frozenset({"audit", "panels"})
 
 __all__ = [
     "BadSource",

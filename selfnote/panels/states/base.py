@@ -210,6 +210,8 @@ class PanelState(t.HasTraits):
         What tells the time when no ``now`` is given.
     disk
         What was read of the memory, where several states share it.
+    language
+        ``zh`` or ``en``; None follows the memory's setting.
     """
 
     name: ClassVar[str] = ""
@@ -227,7 +229,13 @@ class PanelState(t.HasTraits):
     acted = t.Int(0)
 
     def __init__(
-        self, memory: Memory, *, clock: Callable[[], datetime] = clock, disk: Disk | None = None, **traits: Any
+        self,
+        memory: Memory,
+        *,
+        clock: Callable[[], datetime] = clock,
+        disk: Disk | None = None,
+        language: str | None = None,
+        **traits: Any,
     ) -> None:
         super().__init__(**traits)
         self.memory = memory
@@ -236,7 +244,8 @@ class PanelState(t.HasTraits):
         self._stamp: object = None
         self._unreadable = False
         self._shown_snapshot = self._disk.snapshot
-        self.language = self._shown_snapshot.config.language
+        self._spoken = language
+        self.language = language or self._shown_snapshot.config.language
         self._now = require_aware(clock())
         self._armed_at = self._now
         self._build()
@@ -309,7 +318,7 @@ class PanelState(t.HasTraits):
         with self.hold_trait_notifications():
             self._now, self._shown_snapshot = instant, snapshot
             self.armed = ""
-            self.language = snapshot.config.language
+            self.language = self._spoken or snapshot.config.language
             bad = len(snapshot.bad_lines)
             self.problems = (*snapshot.problems, *((self.say("bad lines", n=bad),) if bad else ()))
             try:

@@ -33,8 +33,9 @@ class States(t.HasTraits):
     badges = t.Dict()
     titles = t.Dict()
 
-    def __init__(self, memory: Memory, *, clock: Callable[[], datetime] = clock) -> None:
+    def __init__(self, memory: Memory, *, clock: Callable[[], datetime] = clock, language: str | None = None) -> None:
         super().__init__()
+        self._spoken = language
         self.memory = memory
         self._clock = clock
         self._disk = Disk(memory)
@@ -51,7 +52,8 @@ class States(t.HasTraits):
             InjectionState,
         )
         self._states = {
-            kind.name: kind(memory, clock=clock, disk=self._disk, awake=kind.name == self.tab) for kind in kinds
+            kind.name: kind(memory, clock=clock, disk=self._disk, language=language, awake=kind.name == self.tab)
+            for kind in kinds
         }
         for state in self.in_order:
             state.observe(self._acted, "acted")
@@ -90,7 +92,7 @@ class States(t.HasTraits):
             return False
         self._stamp = stamp
         injection = self._disk.injection(now)
-        words, waiting = PANELS[snapshot.config.language], self._waiting()
+        words, waiting = PANELS[self._spoken or snapshot.config.language], self._waiting()
         with self.hold_trait_notifications():
             self.titles = {name: words[f"tab {name}"] for name in TABS}
             self.badges = {

@@ -1,0 +1,116 @@
+"""The notes tab in the owner's hand: write, reword, retier, pin, and delete in two clicks."""
+
+from __future__ import annotations
+
+import pytest
+
+from selfnote.demo import DEMO_NOW
+from selfnote.panels import notes
+from selfnote.panels.views.pieces import slug
+
+
+@pytest.fixture
+def page(demo, hand):
+    return hand(notes(demo, now=DEMO_NOW))
+
+
+def texts(demo) -> list[str]:
+    return [note.text for note in demo.notes.list()]
+
+
+def test_a_note_is_written_with_its_tier(demo, page):
+    """S2-065."""
+    assert page.find("sn-add-note").disabled
+    page.put("sn-new-note", "我记下这一条")
+    assert "6 字" in page.read("sn-count-new-note")
+    page.put("sn-new-tier", "temp")
+    page.put("sn-new-pinned", True)
+    page.click("sn-add-note")
+    note = next(note for note in demo.notes.list() if note.text == "我记下这一条")
+    assert (note.tier, note.pinned) == ("temp", True)
+    assert page.find("sn-new-note").value == ""
+    assert page.find("sn-new-pinned").value is False
+
+
+def test_deleting_takes_two_clicks_on_the_same_note_and_leaves_it_in_the_archive(demo, page):
+    """S2-069."""
+    one, other = (page.view.state.rows.rows[place] for place in (0, 1))
+    page.click(f"sn-delete-{slug(one.id)}")
+    assert page.find(f"sn-delete-{slug(one.id)}").description == "真的删"
+    page.click(f"sn-delete-{slug(other.id)}")
+    assert page.find(f"sn-delete-{slug(one.id)}").description == "删"
+    assert {one.text, other.text} <= set(texts(demo))
+    page.click(f"sn-delete-{slug(other.id)}")
+    assert other.text not in texts(demo)
+    archived = "".join(path.read_text(encoding="utf-8") for path in demo.home.notes_archive.glob("????-??.md"))
+    assert other.text in archived
+
+
+def test_a_wording_is_changed_in_place_and_the_date_stays(demo, page):
+    """S2-067, S2-068."""
+    row = page.view.state.rows.rows[0]
+    page.click(f"sn-edit-{slug(row.id)}")
+    page.put(f"sn-field-{slug(row.id)}", "换了个说法")
+    page.click(f"sn-save-{slug(row.id)}")
+    note = next(note for note in demo.notes.list() if note.text == "换了个说法")
+    assert note.on.isoformat() == row.on
+    assert "措辞已改" in page.read("sn-notice")
+
+
+def test_the_draft_of_a_note_that_went_can_be_written_as_a_new_one(demo, page):
+    """Nothing typed is lost, though what it was written over is gone."""
+    row = page.view.state.rows.rows[0]
+    page.click(f"sn-edit-{slug(row.id)}")
+    page.put(f"sn-field-{slug(row.id)}", "写到一半的话")
+    demo.notes.delete(next(note for note in demo.notes.list() if note.id == row.id), now=DEMO_NOW)
+    page.view.refresh(DEMO_NOW)
+    assert "草稿还在" in page.read(f"sn-elsewhere-{slug(row.id)}")
+    assert page.find(f"sn-field-{slug(row.id)}").value == "写到一半的话"
+    page.click(f"sn-add-as-new-{slug(row.id)}")
+    assert page.find("sn-new-note").value == "写到一半的话"
+
+
+def test_a_tier_is_chosen_and_what_expired_lives_again(demo, page):
+    """S2-070..072."""
+    row = next(row for row in page.view.state.rows.sources if row.id in page.view.state._expired)
+    page.put("sn-tier", "temp")
+    while not page.all(f"sn-note-{slug(row.id)}"):
+        page.click("sn-next-notes")
+    assert "已过期" in page.read(f"sn-note-{slug(row.id)}")
+    page.put(f"sn-tier-{slug(row.id)}", "stable")
+    assert next(note for note in demo.notes.list() if note.text == row.text).tier == "stable"
+
+
+def test_a_refused_choice_shows_again_what_holds(demo, page, held):
+    """The widget must not go on showing what was not written."""
+    row = page.view.state.rows.rows[0]
+    wanted = next(tier for tier in ("stable", "temp") if tier != row.tier)
+    for _ in range(2):
+        with held(demo.home.selfnote_lock, "records.notes"):
+            page.put(f"sn-tier-{slug(row.id)}", wanted)
+        assert 'role="alert"' in page.read("sn-notice")
+        assert page.find(f"sn-tier-{slug(row.id)}").value == row.tier
+
+
+def test_clearing_takes_two_clicks_and_loses_nothing(demo, page):
+    """S2-066."""
+    before = texts(demo)
+    page.click("sn-clear")
+    assert texts(demo) == before
+    page.click("sn-clear")
+    assert texts(demo) == []
+    archived = "".join(path.read_text(encoding="utf-8") for path in demo.home.notes_archive.glob("????-??.md"))
+    assert all(text in archived for text in before)
+    assert page.find("sn-clear").disabled
+
+
+def test_pinning_is_a_button_that_says_what_it_does(demo, page):
+    row = next(row for row in page.view.state.rows.rows if row.pinned)
+    assert page.find(f"sn-pin-{slug(row.id)}").description == "取消钉住"
+    page.click(f"sn-pin-{slug(row.id)}")
+    assert not next(note for note in demo.notes.list() if note.text == row.text).pinned
+
+
+def test_the_ledger_line_is_the_seeds(page):
+    """S2-073."""
+    assert "核心 10 条　稳定 17 条　临时 20 条（其中 15 条已过期，不再自动进场）" in page.read("sn-ledger")

@@ -51,7 +51,7 @@ def test_a_card_says_all_that_is_known_of_a_candidate(memory, own):
     assert (card.source, card.sources, card.heard) == ("s-9#4", 2, "出现 2 次")
     assert (card.age_days, card.tags, card.flags, card.bulk) == (3, ("代码",), (), "")
     (link,) = card.links
-    assert (link.id, link.kind, link.rule) == (approved.id, "conflict", "same topic, different numbers")
+    assert (link.id, link.kind, link.rule) == (approved.id, "conflict", "同一件事，数字不同")
 
 
 def test_a_red_flag_stands_first_and_says_why_it_is_not_approved_in_bulk(memory, own):

@@ -351,7 +351,12 @@ class MemoryState(PanelState):
             tuple(self._flag(flag) for flag in fact.flags),
             tuple(
                 LinkRow(
-                    link.id, peer.text, self.words[f"status {peer.status}"], link.kind, link.rule, bool(link.resolved)
+                    link.id,
+                    peer.text,
+                    self.words[f"status {peer.status}"],
+                    link.kind,
+                    self._rule(link.rule),
+                    bool(link.resolved),
                 )
                 for link in fact.similar_to
                 if (peer := self._facts.get(link.id)) is not None
@@ -369,6 +374,10 @@ class MemoryState(PanelState):
         kind, _, rule = flag.partition(":")
         label = self.words.get(f"flag {kind}", kind)
         return f"{label} ({rule})" if rule else label
+
+    def _rule(self, rule: str) -> str:
+        """By which rule two facts were linked, in the owner's language; another program's rule as it stands."""
+        return self.words.get(f"rule {rule}", rule)
 
     def capture_label(self, capture: str) -> str:
         """What a fact's captureSource is called; ``-`` is the owner's own."""
@@ -397,7 +406,9 @@ class MemoryState(PanelState):
             link.rule for fact, other in ((left, right), (right, left)) for link in fact.similar_to
             if link.id == other.id and link.kind == "conflict"
         ]  # fmt: skip
-        return ConflictRow(f"{left.id} {right.id}", self._side(left), self._side(right), rules[0] if rules else "")
+        return ConflictRow(
+            f"{left.id} {right.id}", self._side(left), self._side(right), self._rule(rules[0]) if rules else ""
+        )
 
     def _side(self, fact: Fact) -> Side:
         when = fact.approved_at or fact.created_at

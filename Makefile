@@ -7,7 +7,7 @@ JOBS ?= auto
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit install develop test test-all lint types imports unit notebooks refresh-notebooks reliability wheel bench demo clean
+.PHONY: audit install develop test test-all lint types imports unit notebooks refresh-notebooks browser screenshots reliability wheel bench demo clean
 
 audit: $(VENV)/.installed
 	@$(BIN)/selfnote audit $(if $(HOME_DIR),--home "$(HOME_DIR)",--or-demo)
@@ -54,6 +54,13 @@ refresh-notebooks: $(VENV)/.developed
 # The slow rings; each says SKIPPED <ring>: <why> when its prerequisite is missing, which REQUIRE_RINGS=1 makes a failure.
 test-all: test
 	$(BIN)/python tools/rings.py
+
+# The panels in a real Chromium, from a wheel in an environment of its own.
+browser: $(VENV)/.developed
+	$(BIN)/python tools/rings.py browser
+
+screenshots: $(VENV)/.developed
+	$(BIN)/python tools/rings.py screenshots
 
 bench: $(VENV)/.developed
 	$(BIN)/python -m benchmarks.run

@@ -841,6 +841,72 @@ def edit_persona(home: HomeOption = None) -> None:
     typer.echo("nothing changed" if saved.revision == before.revision else "saved; it shows from the next turn on")
 
 
+# --- in a browser ---------------------------------------------------------------------------------
+PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Where to listen; 0: any free port.")]
+NoBrowserOption = Annotated[bool, typer.Option("--no-browser", help="Only print the address.")]
+DemoOption = Annotated[bool, typer.Option("--demo", help="On a copy of the bundled demo memory, thrown away after.")]
+
+
+@app.command()
+def panel(
+    home: HomeOption = None,
+    *,
+    port: PortOption = 0,
+    no_browser: NoBrowserOption = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Show all, change nothing.")] = False,
+    demo: DemoOption = False,
+    lang: LanguageOption = None,
+) -> None:
+    """Decide about the memory in a browser: a page on this machine, for you alone, until Ctrl-C.
+
+    Needs the extra: pip install "selfnote[app]". Example: selfnote panel --demo
+    """
+    from selfnote.panels.app import serve_panel
+
+    _check_home(home, demo=demo)
+    serve_panel(home, demo=demo, read_only=read_only, language=lang, port=port, browser=not no_browser, say=_say)
+
+
+@app.command()
+def lab(
+    home: HomeOption = None,
+    *,
+    into: Annotated[
+        Path | None, typer.Option("--into", metavar="DIR", help="Keep the notebooks here; default a new folder.")
+    ] = None,
+    port: PortOption = 0,
+    no_browser: NoBrowserOption = False,
+    demo: DemoOption = False,
+) -> None:
+    """Open JupyterLab on a copy of the notebooks; selfnote.open_memory() in them opens the memory named here.
+
+    Needs the extra: pip install "selfnote[lab]". Example: selfnote lab --demo
+    """
+    from selfnote.panels.app import serve_lab
+
+    _check_home(home, demo=demo)
+    serve_lab(home, demo=demo, into=into, port=port, browser=not no_browser, say=_say)
+
+
+def _check_home(home: Path | None, *, demo: bool) -> None:
+    """Refuse what cannot be read, and say where there is nothing yet, before a page is served."""
+    from selfnote.audit.report import has_memory
+
+    if demo and home is not None:
+        raise typer.BadParameter("--demo serves its own copy; name a home or the demo, not both", param_hint="--demo")
+    if demo:
+        return
+    memory = _open(home)
+    if not has_memory(memory.home):
+        typer.echo(f"there is no memory in {memory.home.root} yet; --demo shows what one looks like", err=True)
+
+
+def _say(sentence: str) -> None:
+    """A sentence of a page that is served, at once also where the output is read by a program."""
+    typer.echo(sentence)
+    sys.stdout.flush()
+
+
 # --- the edges ------------------------------------------------------------------------------------
 def _open(home: Path | None, *, read_only: bool = True) -> Memory:
     from selfnote import open_memory

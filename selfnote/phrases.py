@@ -2305,8 +2305,8 @@ APP: dict[str, dict[str, str]] = {
         "no browser": "No browser was found; open the address above yourself.",
         "ended": "Stopped.",
         "starting": "Reading the memory, a few seconds …",
-        "stopped": "The panels were stopped, and the buttons do nothing now. Run selfnote panel again and open the address "
-        "it prints; what you typed and did not save still stands in its field, copy it first.",
+        "stopped": "The panels were stopped, and the buttons do nothing now. Run selfnote panel again and open the "
+        "address it prints; what you typed and did not save still stands in its field, copy it first.",
         "script": "This page needs JavaScript; switch it on in your browser.",
     },
 }

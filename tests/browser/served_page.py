@@ -1,0 +1,159 @@
+"""A verb that serves, started and ended for real, and a page that is watched: for the browser tests and the pictures."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+from playwright.sync_api import Page
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+#: Seconds for a server, a page, and a process that is to end.
+PATIENCE = 60.0
+#: How long the owner waited, by what for.
+TIMES: dict[str, list[float]] = {}
+
+
+class Served:
+    """One ``selfnote panel`` or ``selfnote lab``: its address, what it printed, and how it ends."""
+
+    def __init__(self, folder: Path, verb: str, *arguments: str, **variables: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._printed = [folder / "stdout", folder / "stderr"]
+        with self._printed[0].open("wb") as out, self._printed[1].open("wb") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "selfnote.cli", verb, "--no-browser", *arguments],
+                stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder, env={**os.environ, **variables},
+            )  # fmt: skip
+        try:
+            self.address = self._wait_for_address()
+        except BaseException:
+            self.end()
+            raise
+
+    def _wait_for_address(self) -> str:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            found = re.search(r"http://\S+", self._printed[0].read_text(encoding="utf-8"))
+            if found:
+                return found[0]
+            assert self.process.poll() is None, f"it ended with {self.process.returncode}\n{self.told()}"
+            time.sleep(0.05)
+        raise AssertionError(f"no address within {PATIENCE} s\n{self.told()}")
+
+    @property
+    def port(self) -> int:
+        port = urlsplit(self.address).port
+        assert port is not None
+        return port
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def told(self) -> str:
+        return "\n".join(f"--- {one.name}\n{one.read_text(encoding='utf-8')}" for one in self._printed)
+
+    def family(self) -> list[psutil.Process]:
+        """The server and its kernels."""
+        if self.process.poll() is not None:
+            return []
+        parent = psutil.Process(self.process.pid)
+        return [parent, *parent.children(recursive=True)]
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Ask it to stop; its exit code, once it and every kernel of it are gone."""
+        family = self.family()
+        self.process.send_signal(number)
+        code = self.process.wait(PATIENCE)
+        wait_for_the_end(family)
+        return code
+
+    def end(self) -> None:
+        """End it whatever state it is in, and show what it printed when the test failed."""
+        family = self.family()
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        for one in psutil.wait_procs(family, timeout=15)[1]:
+            one.kill()
+        print(self.told())  # noqa: T201 - pytest shows it where a test failed
+
+
+def wait_for_the_end(family: list[psutil.Process]) -> None:
+    """Fail when one of these processes outlives its welcome."""
+    alive = psutil.wait_procs(family, timeout=15)[1]
+    assert not alive, f"still there: {alive}"
+
+
+def watch(page: Page, origin: str, complaints: list[str]) -> None:
+    """Note what a page asks of any other host, what it is refused, and every error it tells its console."""
+    own = (f"{origin}/", f"ws{origin.removeprefix('http')}/", "data:", "blob:")
+
+    def asked(url: str) -> None:
+        if not url.startswith(own):
+            complaints.append(f"asked another host: {url}")
+
+    page.on("request", lambda request: asked(request.url))
+    page.on("websocket", lambda line: asked(line.url))
+    page.on("response", lambda got: complaints.append(f"{got.status} {got.url}") if got.status >= 400 else None)
+    page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
+    page.on("console", lambda said: complaints.append(f"console: {said.text}") if said.type == "error" else None)
+
+
+@contextmanager
+def measure(label: str) -> Iterator[None]:
+    """Note how long the owner waited; told at the end, never asserted."""
+    began = time.perf_counter()
+    yield
+    TIMES.setdefault(label, []).append(time.perf_counter() - began)
+
+
+def take_picture(page: Page, path: Path) -> None:
+    """A picture of the whole page, though it scrolls inside its window."""
+    window = page.viewport_size
+    assert window is not None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    inside = page.locator("#rendered_cells")
+    if inside.count():
+        height = inside.evaluate("element => element.scrollHeight")
+        page.set_viewport_size({"width": window["width"], "height": max(window["height"], height + 24)})
+    page.screenshot(path=path)
+    page.set_viewport_size(window)
+
+
+def ask(served: Served, path: str, **headers: str) -> tuple[int, str, http.client.HTTPMessage]:
+    """One request with nothing but these headers: status, body, headers of the answer."""
+    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
+    try:
+        line.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        answer = line.getresponse()
+        return answer.status, answer.read().decode("utf-8", "replace"), answer.headers
+    finally:
+        line.close()
+
+
+def is_free(port: int) -> bool:
+    """Whether a port can be listened on."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        return probe.connect_ex(("127.0.0.1", port)) != 0

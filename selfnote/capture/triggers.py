@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
+from itertools import islice
 from typing import Any, NamedTuple
 
 #: Code points a clause may have (COMPLAINTS 73).
@@ -15,8 +16,10 @@ MIN_CHARS, MAX_CHARS = 4, 300
 QUOTED = "⬚"
 
 _HAN = re.compile("[\u3400-\u9fff]")
-_LATIN = re.compile(r"[a-z]{2}")
+#: Two words of it: a name within a Chinese sentence does not make the sentence English.
+_LATIN = re.compile("[a-z]{2}[^a-z\u3400-\u9fff]{1,3}[a-z]|[a-z] [a-z]{2}")
 _WORDS = re.compile(r"<([a-z_]+)>")
+_APOSTROPHE = re.compile(r"(?<=[a-z])'(?=[a-z])")
 
 
 class Judgement(NamedTuple):
@@ -29,12 +32,16 @@ class Judgement(NamedTuple):
     gate: str | None
 
 
+#: The languages a sentence may have.
+_SPOKEN = tuple(map(frozenset, ((), ("zh",), ("en",), ("zh", "en"))))
+
+
 # --- rules ----------------------------------------------------------------------------------------
 class Rule(NamedTuple):
     """One rule of triggers.toml; ``unless`` and ``spares`` (reasons) say where a refusal does not hold.
 
-    A trigger may ask for what comes ``after`` (the sentence before it, or its lead), be ``addressed`` to the AI by its
-    own words, and ``passes`` some gates.
+    A rule may ask for what it comes ``after`` (the sentence before it, or its lead); a trigger may be ``addressed`` to
+    the AI by its own words, ask for one of some ``scopes``, and ``passes`` some gates.
     """
 
     id: str
@@ -47,12 +54,16 @@ class Rule(NamedTuple):
     after: re.Pattern[str] | None = None
     addressed: bool = False
     passes: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
     spares: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
 
 
 class Rules(NamedTuple):
-    """All rules, what may stand before and after a demand, and the one-to-one table to simplified characters."""
+    """All rules, what may stand before and after a demand, and the one-to-one table to simplified characters.
+
+    ``spoken`` holds the triggers again, by the languages of a sentence.
+    """
 
     triggers: tuple[Rule, ...]
     scopes: tuple[Rule, ...]
@@ -61,6 +72,7 @@ class Rules(NamedTuple):
     remark: re.Pattern[str]
     tail: re.Pattern[str]
     simplified: Mapping[int, str]
+    spoken: Mapping[frozenset[str], tuple[Rule, ...]]
 
 
 @cache
@@ -71,25 +83,27 @@ def load_rules() -> Rules:
     for name, alternatives in raw["words"].items():
         words[name] = _spell(alternatives, words)
     characters = {name: "".join(pieces) for name, pieces in raw["characters"].items()}
+    triggers = tuple(_rule(one, words) for one in raw["trigger"])
     return Rules(
-        tuple(_rule(one, words) for one in raw["trigger"]),
+        triggers,
         tuple(_rule(one, words) for one in raw["scope"]),
         tuple(_rule(one, words) for one in raw["refusal"]),
         re.compile(_spell(raw["lead"]["pattern"], words)),
         re.compile(_spell(raw["lead"]["remark"], words)),
         re.compile(_spell(raw["tail"]["pattern"], words)),
         dict(zip(map(ord, characters["traditional"]), characters["simplified"], strict=True)),
+        {spoken: tuple(one for one in triggers if one.language in spoken) for spoken in _SPOKEN},
     )
 
 
 def _spell(pattern: str | list[str], words: Mapping[str, str]) -> str:
-    """``pattern``, its pieces joined and each ``<name>`` replaced by that list of words."""
-    return _WORDS.sub(lambda found: f"(?:{words[found[1]]})", "".join(pattern))
+    """``pattern``, its pieces joined, each ``<name>`` replaced by that list; an apostrophe within a word may miss."""
+    return _WORDS.sub(lambda found: f"(?:{words[found[1]]})", _APOSTROPHE.sub("'?", "".join(pattern)))
 
 
 def _rule(raw: Mapping[str, Any], words: Mapping[str, str]) -> Rule:
     compiled = {name: re.compile(_spell(raw[name], words)) for name in ("pattern", "unless", "after") if name in raw}
-    lists = {name: tuple(raw[name]) for name in ("spares", "passes", "examples") if name in raw}
+    lists = {name: tuple(raw[name]) for name in ("spares", "passes", "scopes", "examples") if name in raw}
     return Rule(**{**raw, **compiled, **lists})
 
 
@@ -113,25 +127,27 @@ def judge(text: str) -> list[Judgement]:
     """Every sentence of ``text`` that met a trigger, captured or refused; the others yield nothing (S2-182, A-31)."""
     rules = load_rules()
     read = _mask(_normalise(text, rules.simplified))
-    met = [(one, trigger) for one in _sentences(read, rules) if (trigger := _trigger_of(one, rules))]
+    heard = ((one, trigger) for one in _sentences(read, rules) if (trigger := _trigger_of(one, rules)))
+    met = list(islice(heard, SENTENCES_JUDGED))
     if not met:
         return []
     about = {one.id for one in rules.refusals if one.scope == "message" and one.pattern.search(read)}
-    return [_decide(text[one.start : one.end], one, trigger, rules, about) for one, trigger in met[:SENTENCES_JUDGED]]
+    return [_decide(text[one.start : one.end], one, trigger, rules, about) for one, trigger in met]
 
 
 def _trigger_of(sentence: _Sentence, rules: Rules) -> Rule | None:
     """The first trigger that fits a sentence; of one that is too long, its beginning is read."""
     read = sentence.read[:MAX_CHARS]
-    return next(
-        (one for one in rules.triggers if one.language in sentence.languages and _fits(one, read, sentence)), None
-    )
+    for one in rules.spoken[sentence.languages]:
+        if _fits(one, read, sentence):
+            return one
+    return None
 
 
-def _fits(trigger: Rule, read: str, sentence: _Sentence) -> bool:
-    if not trigger.pattern.search(read) or (trigger.unless and trigger.unless.search(read)):
+def _fits(rule: Rule, read: str, sentence: _Sentence) -> bool:
+    if rule.after and not rule.after.search(sentence.before):
         return False
-    return trigger.after is None or bool(trigger.after.search(sentence.before))
+    return bool(rule.pattern.search(read)) and not (rule.unless and rule.unless.search(read))
 
 
 def _decide(clause: str, sentence: _Sentence, trigger: Rule, rules: Rules, about: set[str]) -> Judgement:
@@ -140,7 +156,8 @@ def _decide(clause: str, sentence: _Sentence, trigger: Rule, rules: Rules, about
     gate, rule = _size_gate(clause), trigger.id
     if not gate and (refusal := _refusal_of(sentence, trigger, rules, about)):
         gate, rule = refusal.gate, refusal.id
-    if not gate and not trigger.addressed and not any(one.pattern.search(sentence.read) for one in rules.scopes):
+    scopes = [one for one in rules.scopes if not trigger.scopes or one.id in trigger.scopes]
+    if not gate and not trigger.addressed and not any(one.pattern.search(sentence.read) for one in scopes):
         gate = "not addressed"
     return Judgement(gate is None, rule, trigger.reason, clause, gate)
 
@@ -154,20 +171,21 @@ def _size_gate(clause: str) -> str | None:
 def _refusal_of(sentence: _Sentence, trigger: Rule, rules: Rules, about: set[str]) -> Rule | None:
     """The first refusal that holds for a sentence; those of the message spare an aside."""
     for one in rules.refusals:
-        if one.scope == "message":
-            holds = one.id in about and not sentence.aside
-        else:
-            holds = (not one.language or one.language in sentence.languages) and bool(one.pattern.search(sentence.read))
-        if not holds or one.gate in trigger.passes:
+        if one.gate in trigger.passes or trigger.reason in one.spares:
             continue
-        if trigger.reason not in one.spares and not (one.unless and one.unless.search(sentence.read)):
+        if one.scope == "message":
+            holds = one.id in about and not sentence.aside and not (one.unless and one.unless.search(sentence.read))
+        else:
+            holds = (not one.language or one.language in sentence.languages) and _fits(one, sentence.read, sentence)
+        if holds:
             return one
     return None
 
 
 def _normalise(text: str, simplified: Mapping[int, str]) -> str:
     """``text`` in lower case, simplified characters and ASCII punctuation, each character at its old place."""
-    return "".join(low if len(low := char.lower()) == 1 else char for char in text).translate({**simplified, **_ASCII})
+    read = "".join(low if len(low := char.lower()) == 1 else char for char in text).translate({**simplified, **_ASCII})
+    return _HAN_GAP.sub("，", read)
 
 
 #: Full-width letters, digits and marks (not ，；：？！。, which end or part Chinese sentences) and curly apostrophes.
@@ -177,12 +195,15 @@ _ASCII = {wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F) if chr(wide
     0xA0: " ",
 }
 
+#: A single space between two Han characters is typed for a comma.
+_HAN_GAP = re.compile("(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])")
+
 _CLOSING = "\\s。．.！!？?；;…~～，,、:：—\u2600-\u27bf\U0001f300-\U0001faff\ufe0f\u200d"
 _ENDING = re.compile(f"[{_CLOSING}]+\\Z")
 _OPENING = re.compile(r"[\s。．.！!？?；;…~～，,、—]*(?:(?:[-*•·]|\d{1,2}[.)、）]|[一二三四五六七八九十]、)[ \t]*)?")
 #: Sentences end at marks, line breaks and emoji.
 _END = re.compile(r"[。！!？?；\n\r…]+|\.+(?=[\s\u3400-\u9fff]|$)|[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f]+")
-_ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|no|dr|mr|ms)|(?:^|\s)\d{1,2})$")
+_ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|no|dr|mr|ms)|(?:^|[\n:,;])\s*\d{1,2})$")
 
 
 def _sentences(read: str, rules: Rules) -> Iterator[_Sentence]:
@@ -252,6 +273,7 @@ _PASTED = re.compile(
     r"|\s{0,3}\[?(?:info|warn|warning|error|debug|trace|fatal|critical|notice)\b[\]:|]"
     r"|\s{0,3}(?:traceback \(|caused by:|[\w.]{1,60}(?:error|exception)\b:|at \S+ ?\(|file \")"  # stack traces
     r"|\$ \S|>>> |\.\.\. |[\w.-]{1,40}@[\w.-]{1,40}[:~ ][^$#\n]{0,80}[$#] |c:\\"  # shells
+    r"|\s{0,3}(?:\*{3,}|={3,}) ?[^\s*=]"  # banners
     r"|\s{0,3}(?://|/\*|\*/|<!--|#!|# |</?[a-z!])"  # comments, headings, markup
     r"|\s{0,3}[{}\]]|\s{0,3}\[\s{0,3}[\[{\"]|\s{0,3}\"[^\"\n]{1,80}\"\s?:"  # JSON
 )

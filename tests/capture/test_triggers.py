@@ -311,7 +311,7 @@ def show(language: str, split: str) -> str:
 #: Files that nobody who writes rules has read, each with how many of its lines are Chinese, which come first.
 HOLDOUTS = {"holdout.tsv": 150, "holdout-2.tsv": 200}
 #: Precision and recall held on them: the honest number.
-HELD_ON_HOLDOUT = {"zh": (0.96, 0.90), "en": (0.96, 0.90)}
+HELD_ON_HOLDOUT = {"zh": (0.97, 0.90), "en": (0.97, 0.90)}
 
 
 @cache
@@ -337,6 +337,22 @@ def test_the_judge_is_measured_on_lines_nobody_who_writes_rules_has_read(languag
     precision, recall = HELD_ON_HOLDOUT[language]
     assert score.precision >= precision
     assert score.recall >= recall
+
+
+def test_the_judge_keeps_its_worth_on_the_rounds_it_was_widened_with():
+    """Read by now, so no honest number; what was learnt there stays learnt."""
+    for language in ("zh", "en"):
+        right = hits = demands = 0
+        for line in (CORPUS / "rounds.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+            identifier, _, label, _, clause, text = line.split("\t")
+            if language not in identifier.partition("-")[0]:
+                continue
+            heard = len(captured(text.replace("\\n", "\n").replace("\\t", "\t")))
+            wanted = len(clause.split(" || ")) if label == "1" else 0
+            right, hits, demands = right + min(heard, wanted), hits + heard, demands + wanted
+        print(f"\n{language} rounds {told(right, hits)} {told(right, demands)}")  # noqa: T201 # shown
+        assert right / hits >= 0.98
+        assert right / demands >= 0.98
 
 
 def told(right: int, of: int) -> str:

@@ -74,7 +74,10 @@ def test_an_edit_is_a_rewording_where_the_entry_stays_in(rooms, memory, now):
 
 def test_a_tagged_fact_that_gets_short_enough_moves_to_the_profile(build, fact, memory, now):
     build(facts=[fact("f-1", "长" * 61, tags=["工作"])])
-    assert str(memory.preview(edit={"f-1": "短"}, now=now)) == "f-1（短）从「结论」移到「画像」，~f-1（短）在「画像」里换了措辞"
+    assert (
+        str(memory.preview(edit={"f-1": "短"}, now=now))
+        == "f-1（短）从「结论」移到「画像」，~f-1（短）在「画像」里换了措辞"
+    )
 
 
 def test_a_pinned_note_goes_before_the_newer_ones(rooms, homes, memory, now):
@@ -111,7 +114,10 @@ def test_approving_what_contradicts_an_approved_fact_takes_both_out(build, fact,
     """COMPLAINTS 22: unless the old one is retired in the same act."""
     build(facts=[fact("f-old", "端口 1"), fact("f-new", "端口 2", status="candidate", similarTo=LINK)])
     assert str(memory.preview(approve="f-new", now=now)) == "-f-old（端口 1）离开"
-    assert str(memory.preview(approve="f-new", retire="f-old", now=now)) == "+f-new（端口 2）进「结论」，-f-old（端口 1）离开"
+    assert (
+        str(memory.preview(approve="f-new", retire="f-old", now=now))
+        == "+f-new（端口 2）进「结论」，-f-old（端口 1）离开"
+    )
 
 
 def test_an_edit_that_contradicts_another_fact_takes_both_out(build, fact, memory, now):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
 
@@ -512,7 +512,7 @@ class MemoryState(PanelState):
             except SelfnoteError as error:
                 self._refuse(error)
                 return None
-            self.previews = {**self.previews, key: PreviewRow(str(found), found.diff)}
+            self.previews = {**self.previews, key: PreviewRow(str(replace(found, language=self.language)), found.diff)}
         row: PreviewRow = self.previews[key]
         return row
 

@@ -17,7 +17,7 @@ import nbformat
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"), key=lambda path: int(path.stem.split("-")[0]))
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 #: A number as prose has it, not one inside a name such as f-3872 or L1; and any number an output shows.
@@ -97,8 +97,8 @@ def load_tool() -> ModuleType:
     return module
 
 
-def test_there_are_eight_notebooks_in_reading_order():
-    assert [path.stem.split("-")[0] for path in NOTEBOOKS] == list("12345678")
+def test_there_are_ten_notebooks_in_reading_order():
+    assert [int(path.stem.split("-")[0]) for path in NOTEBOOKS] == list(range(1, 11))
 
 
 @each_notebook
@@ -139,11 +139,13 @@ def test_a_notebook_reads_no_clock_and_opens_no_memory_but_copies(path: Path):
 
 @each_notebook
 def test_every_writing_verb_is_told_the_time(path: Path):
-    """A time of the clock in a record would show tomorrow."""
+    """A time of the clock in a record would show tomorrow; a panel passes on the time it was told."""
     verbs = {"approve", "retire", "undo", "add", "edit", "delete", "forget", "memory_stage", "compose_injection"}
     for cell in cells_of(path, "code"):
         for node in ast.walk(ast.parse(source_of(cell))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in verbs:
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if node.func.attr in verbs or ast.unparse(node.func.value) == "panels":
                 assert "now" in [keyword.arg for keyword in node.keywords], ast.unparse(node)
 
 
@@ -219,6 +221,20 @@ def test_three_lines_answer_what_an_owner_asks(stem: str, calls: tuple[str, str]
     one = next(place for place, source in enumerate(sources) if calls[0] in source)
     assert calls[1] in sources[one]
     assert len(sources[one].splitlines()) <= 3
+
+
+@pytest.mark.parametrize("stem", ["9-review", "10-persona-rules"])
+def test_a_panel_is_shown_before_and_after_its_clicks_and_reads_without_a_kernel(stem: str):
+    """Issue 6.6: its twin stands beside it, as tables, with nothing to run or to fetch."""
+    path = REPOSITORY / "notebooks" / f"{stem}.ipynb"
+    shown = ["".join(output.get("data", {}).get("text/html", ())) for output in outputs_of(path)]
+    twins = [one for one in shown if 'class="sn-behind"' in one]
+    assert len(set(twins)) == 2
+    for twin in twins:
+        assert "<table" in twin
+        assert not re.search(r"<script|<img|<link|\bsrc=|\bhref=|@import|url\(", twin)
+    assert sum(".click()" in source_of(cell) for cell in cells_of(path, "code")) == 1
+    assert sum("click(" in source_of(cell) for cell in cells_of(path, "code")) >= 4
 
 
 @each_notebook

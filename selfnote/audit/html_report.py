@@ -31,10 +31,10 @@ border:1px solid var(--line,#8886);border-radius:4px;font-family:inherit;backgro
 .selfnote .wide{overflow-x:auto;margin:.5em 0}
 .selfnote table{border-collapse:collapse;font-size:.92em;font-variant-numeric:tabular-nums;margin:0}
 .selfnote caption{text-align:start;font-weight:600;padding:.3em 0;white-space:nowrap}
-.selfnote th,.selfnote td{text-align:start;vertical-align:top;padding:.28em .9em .28em 0;
+.selfnote.selfnote th,.selfnote.selfnote td{text-align:start;vertical-align:top;padding:.28em .9em .28em 0;
 border-bottom:1px solid var(--line,#8886);background:transparent;white-space:nowrap}
 .selfnote th{font-weight:600}.selfnote tbody th{font-weight:400}
-.selfnote .number{text-align:end}
+.selfnote.selfnote .number{text-align:end}
 .selfnote .text{white-space:pre-wrap;overflow-wrap:anywhere;min-width:16em;max-width:46em}
 .selfnote .long{white-space:normal;overflow-wrap:anywhere;min-width:9em;max-width:18em}
 .selfnote .bar{min-width:11em}

@@ -6,6 +6,7 @@ import pytest
 
 from selfnote.demo import DEMO_NOW
 from selfnote.panels.states import PersonaState
+from selfnote.records.corrections import rule_fingerprint
 from selfnote.records.persona import count_chars
 
 
@@ -135,6 +136,24 @@ def test_a_rule_taken_out_again_before_the_save_uses_no_evidence(state, demo):
     state.write("l1", "只留这条")
     assert state.save()
     assert demo.corrections.get(row.id).status == "open"
+    assert state.message.endswith("有 1 条证据没记为已处理：由它写的那条规则不在 L1 里。")
+
+
+def test_a_rule_shortened_after_a_refusal_keeps_its_evidence(state, demo):
+    """S2-078: what an owner does when the rule is too long; the evidence must not be lost on the way."""
+    row = state.evidence.rows[0]
+    state.tick(row.id, on=True)
+    state.write_rule()
+    state.rule = "凡是提到端口号，先查清楚这台机器上真正在监听的那个端口再说"
+    assert state.add_rule()
+    assert not state.save()
+    state.write("l1", state.text_of("l1").replace(state.added[0][0], "提到端口号，先查真正在监听的那个"))
+    assert not state.save()
+    kept = state.text_of("l1").splitlines()
+    state.write("l1", "\n".join([kept[0], *kept[3:]]))
+    assert state.save(), state.error
+    assert demo.corrections.get(row.id).status == "used"
+    assert demo.corrections.get(row.id).rule_fp == rule_fingerprint("提到端口号，先查真正在监听的那个")
 
 
 def test_a_failed_save_marks_no_evidence_and_keeps_the_rule(state, demo):

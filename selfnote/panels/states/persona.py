@@ -16,7 +16,10 @@ from selfnote.panels.states.base import Paged, PanelState, Stored
 from selfnote.records.corrections import PAGE_LIMIT, Correction
 from selfnote.records.persona import PARTS, Persona, check_limits, count_chars
 from selfnote.storage.lines import read_text_file
-from selfnote.text import is_printable, one_line, safe
+from selfnote.text import fold, is_printable, one_line, safe, similarity
+
+#: From which likeness on (0 to 100) a new line of L1 is an added rule reworded, not another one.
+REWORDED = 50
 
 
 class Count(NamedTuple):
@@ -216,12 +219,16 @@ class PersonaState(PanelState):
         shown: Persona = next(
             (draft.shown for draft in self.drafts.values() if draft.elsewhere), self.snapshot.persona_file.value
         )
-        standing = {line.strip() for line in self.text_of("l1").splitlines()}
-        used = tuple(dict.fromkeys(id_ for line, ids in self.added if line in standing for id_ in ids))
+        used = self._used()
+        dropped = len({id_ for _, ids in self.added for id_ in ids} - set(used))
+        told = [
+            self.say("persona saved", n=len(used)) if used else self.words["persona saved plain"],
+            *([self.say("evidence kept open", n=dropped)] if dropped else []),
+        ]
         done = self._do(
             lambda: self.memory.persona.save(**parts, used_corrections=used, expect=shown.revision, now=instant),
             instant,
-            lambda _: self.say("persona saved", n=len(used)) if used else self.words["persona saved plain"],
+            lambda _: " ".join(told),
         )
         if done is None:
             return False
@@ -229,6 +236,22 @@ class PersonaState(PanelState):
             self.drafts, self.added = {}, ()
             self._explain()
         return True
+
+    def _used(self) -> tuple[str, ...]:
+        """The evidence of the added rules that stand in the L1 draft; a reworded one keeps its evidence."""
+        stored = {line.strip() for line in self.snapshot.persona_file.value.l1.splitlines()}
+        lines = [line.strip() for line in self.text_of("l1").splitlines()]
+        added = {line for line, _ in self.added}
+        new = [fold(line) for line in lines if line not in stored and line not in added]
+        used: list[str] = []
+        for line, identifiers in self.added:
+            if line not in lines:
+                alike = max(new, key=lambda other: similarity(other, fold(line)), default="")
+                if similarity(alike, fold(line)) < REWORDED:
+                    continue
+                new.remove(alike)
+            used += identifiers
+        return tuple(dict.fromkeys(used))
 
     def dismiss(self, now: datetime | None = None) -> bool:
         """Say of the chosen evidence that no rule is to be made of it."""

@@ -42,6 +42,8 @@ class Shown(W.VBox):
         from IPython.display import display
 
         data = {one: part for one, part in self._repr_mimebundle_().items() if one != "text/html"}
+        # Where neither widgets nor pages are known, the first letters of the style sheet would stand here.
+        data["text/plain"] = f"<{type(self).__name__}>"
         display(data, raw=True, **kwargs)
         display({"text/html": f'<div class="sn-behind">{self.twin()}</div>'}, raw=True)
 

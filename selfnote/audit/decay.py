@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from selfnote.audit import heat as heats
 from selfnote.audit.report import Auditable
-from selfnote.audit.scenarios import changed, inside, with_facts
+from selfnote.audit.scenarios import count_hits, inside
 from selfnote.audit.schema import NO_TIME, conform, from_rows, microseconds
 from selfnote.config import HIT_MERGE, TOTAL_BUDGET, Config
 from selfnote.errors import LimitExceeded, NotFound
@@ -391,25 +391,8 @@ def _continued(snapshot: Snapshot, now: datetime, until: datetime, per_day: floa
     while at <= until:
         injection = assemble(snapshot, at, choice=None)
         yield _moment(at, injection)
-        snapshot = _count(snapshot, injection, at)
+        snapshot, _ = count_hits(snapshot, injection, to_milliseconds(at))
         at += timedelta(days=1) / per_day
-
-
-def _count(snapshot: Snapshot, injection: Injection, now: datetime) -> Snapshot:
-    """The snapshot after this text was counted, as `compose` counts it (S2-170, S2-171)."""
-    if injection.reason is not None or injection.choice is None:
-        return snapshot
-    at, known = to_milliseconds(now), snapshot.facts_file.value.by_id
-    there = inside(injection)
-    hit: dict[str, Fact] = {}
-    for identifier in (*injection.choice.ids, *injection.absorbed):
-        fact = known.get(identifier)
-        if fact is None or identifier not in there:
-            continue
-        last = fact.last_hit
-        if last is None or last > at or at - last >= _HOUR:
-            hit[identifier] = changed(fact, hit_count=fact.hit_count + 1, last_hit=at)
-    return with_facts(snapshot, hit)
 
 
 def _midnights(snapshot: Snapshot, now: datetime, until: datetime) -> Iterator[datetime]:

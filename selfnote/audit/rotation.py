@@ -10,9 +10,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from selfnote.audit.scenarios import changed, inside, with_facts
+from selfnote.audit.scenarios import changed, count_hits, inside
 from selfnote.audit.schema import from_rows, microseconds
-from selfnote.config import HIT_MERGE
 from selfnote.errors import LimitExceeded
 from selfnote.injection.assemble import HasHome, Injection, Snapshot, assemble, basis_of_snapshot, read_snapshot
 from selfnote.injection.segments import CONFLICT
@@ -76,31 +75,11 @@ def run(snapshot: Snapshot, now: datetime, hours: int) -> Iterator[Hour]:
             snapshot, snapshot.config, snapshot.config.budgets()
         )
         injection = assemble(snapshot, at, choice=kept if matches and not due else None)
-        counted: frozenset[str] = frozenset()
+        after, counted = count_hits(snapshot, injection, at) if due else (snapshot, frozenset[str]())
         if injection.choice is not None:
-            since = at if kept is None or due else kept.since
-            kept = injection.choice._replace(since=since)
-            if due and injection.reason is None:
-                counted = _to_count(snapshot, injection, at)
+            kept = injection.choice._replace(since=at if kept is None or due else kept.since)
         yield Hour(number, at, injection, snapshot.approved, counted)
-        if counted:
-            grown = {
-                fact.id: changed(fact, hit_count=fact.hit_count + 1, last_hit=at)
-                for fact in snapshot.approved
-                if fact.id in counted
-            }
-            snapshot = with_facts(snapshot, grown)
-
-
-def _to_count(snapshot: Snapshot, injection: Injection, at: datetime) -> frozenset[str]:
-    """The facts in the text whose last hit is an hour old, or lies ahead (DESIGN "Counting")."""
-    entered = inside(injection)
-    return frozenset(
-        fact.id
-        for fact in snapshot.approved
-        if fact.id in entered
-        and not (fact.last_hit is not None and fact.last_hit <= at and (at - fact.last_hit).total_seconds() < HIT_MERGE)
-    )
+        snapshot = after
 
 
 # --- what an owner reads --------------------------------------------------------------------------

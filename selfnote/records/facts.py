@@ -34,6 +34,7 @@ from selfnote.records.fact_lines import (
     parse_facts,
 )
 from selfnote.records.flags import flag_names
+from selfnote.records.heat import is_count_due
 from selfnote.records.sources import parse_source
 from selfnote.storage.jsonl import BadLine
 from selfnote.storage.lines import TextFile, read_text_file
@@ -336,8 +337,7 @@ class Facts:
                 fact = draft.facts.get(identifier)
                 if fact is None:
                     continue
-                last: datetime | None = getattr(fact, time_name)
-                if last is not None and last <= draft.now and (draft.now - last).total_seconds() < merge_seconds:
+                if not is_count_due(getattr(fact, time_name), draft.now, merge_seconds):
                     continue
                 draft.put(identifier, **{count_name: getattr(fact, count_name) + 1, time_name: draft.now})
                 counted.append(identifier)

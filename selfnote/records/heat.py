@@ -59,6 +59,11 @@ def read_times(fact: Warm, now: datetime) -> tuple[datetime, bool]:
     return max((time for time in times if time <= now), default=EPOCH), True
 
 
+def is_count_due(last: datetime | None, now: datetime, merge_seconds: float) -> bool:
+    """Whether a hit or a search counts: the last one that did lies ``merge_seconds`` back, or ahead (S2-102, A-34)."""
+    return last is None or last > now or (now - last).total_seconds() >= merge_seconds
+
+
 def idle_days(fact: Warm, now: datetime) -> float:
     """Days since the fact was last injected, approved or kept; fractions kept, never negative."""
     return max(0.0, days_since_epoch(now) - days_since_epoch(reference_time(fact, now)))

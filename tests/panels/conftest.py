@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import itertools
 import json
+import os
 import subprocess
 import sys
 from datetime import timedelta
@@ -37,10 +39,21 @@ def _files_of():
     return files_of
 
 
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch):
+    """An owner who lets a second pass between two clicks, without the tests waiting for it."""
+    monkeypatch.setattr("selfnote.panels.states.base.monotonic", itertools.count(0.0, 1.0).__next__)
+
+
 @pytest.fixture
 def demo(tmp_path: Path) -> selfnote.Memory:
-    """A writable copy of the demo memory."""
-    return selfnote.open_memory(selfnote.demo_home(tmp_path / "demo" / ".dsh"))
+    """A writable copy of the demo memory, its files as old as its last day: a fresh clone's are of today."""
+    home = selfnote.demo_home(tmp_path / "demo" / ".dsh")
+    written = (DEMO_NOW - timedelta(hours=14, minutes=39)).timestamp()
+    for path in home.rglob("*"):
+        if path.is_file():
+            os.utime(path, (written, written))
+    return selfnote.open_memory(home)
 
 
 @pytest.fixture

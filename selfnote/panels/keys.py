@@ -12,13 +12,32 @@ from selfnote.panels.states.memory import KEYS
 if TYPE_CHECKING:
     from selfnote.panels.views.pieces import Kit
 
+#: Keys that decide about a card.
+DECIDING = tuple(key for key, act in KEYS.items() if act in {"approve", "retire"})
+
 #: Hears keys where the focus is inside the panel, or nowhere; never while something is being typed, nor with Ctrl, Alt
-#: or Meta. Asked before the page's own shortcuts: `a` would else make a cell in a notebook.
+#: or Meta. Asked before the page's own shortcuts: `a` would else make a cell in a notebook. A key that decides does so
+#: only about the card in the frame, where the owner sees it and is not at another one.
 LISTENER = """
 function render({ model, el }) {
   const root = () => el.closest(".sn-memory");
   const typing = (at) => at.isContentEditable
     || (at.closest && at.closest("textarea, select, input:not([type=checkbox]):not([type=radio]):not([type=button])"));
+  const framed = () => root()?.querySelector(".sn-at-cursor");
+  const words = (card) => card.querySelector(".sn-said") || card;
+  const seen = (card) => {
+    const box = words(card).getBoundingClientRect();
+    const top = card.getRootNode().elementFromPoint(box.left + Math.min(box.width / 2, 40), box.top + box.height / 2);
+    return top !== null && card.contains(top);
+  };
+  const mayDecide = (at) => {
+    const card = framed();
+    if (!card || (at instanceof Element && card.contains(at))) return true;
+    if (at instanceof Element && at.closest(".sn-row")) return false;
+    if (seen(card)) return true;
+    words(card).scrollIntoView({ block: "center" });
+    return false;
+  };
   const hear = (event) => {
     const panel = root();
     if (!panel || !el.offsetParent || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
@@ -29,12 +48,13 @@ function render({ model, el }) {
     if (at instanceof Element && at !== document.body && typing(at)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
+    if (model.get("deciding").includes(event.key) && !mayDecide(at)) return;
     model.send({ key: event.key });
   };
   const follow = () => {
-    const card = root()?.querySelector(".sn-at-cursor");
+    const card = framed();
     const box = card?.getBoundingClientRect();
-    if (box && (box.top < 0 || box.bottom > window.innerHeight)) card.scrollIntoView({ block: "nearest" });
+    if (box && (box.bottom > window.innerHeight || !seen(card))) card.scrollIntoView({ block: "nearest" });
   };
   window.addEventListener("keydown", hear, true);
   model.on("change:moved", () => requestAnimationFrame(follow));
@@ -71,6 +91,7 @@ def _listener() -> type | None:
 
         _esm = LISTENER
         known = t.List(t.Unicode()).tag(sync=True)
+        deciding = t.List(t.Unicode()).tag(sync=True)
         told = t.Unicode().tag(sync=True)
         moved = t.Int(0).tag(sync=True)
 
@@ -83,7 +104,7 @@ def make_keys(kit: Kit, press: Callable[[str], object]) -> Keys:
     kind = _listener()
     if kind is None:
         return Keys(kit.html("sn-keys", value=f'<div class="sn-dim">{show(words["keys off"])}</div>'), on=False)
-    widget = kit.make(kind, "sn-keys", known=list(KEYS), told=words["keys"])
+    widget = kit.make(kind, "sn-keys", known=list(KEYS), deciding=list(DECIDING), told=words["keys"])
 
     def heard(_: object, content: Any, __: object) -> None:
         key = content.get("key") if isinstance(content, dict) else None

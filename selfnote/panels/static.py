@@ -217,10 +217,10 @@ def _memory(state: MemoryState) -> list[Piece]:
         Column(words["sources"], "long"), Column(words["show flagged"], "long"), Column(words["fact"], "text"),
     )  # fmt: skip
     return [
-        _sheet(f"{words['candidates title']} {state.totals['waiting']}", columns, cards),
-        *_page(state, state.cards),
         _sheet(f"{words['conflicts title']} {state.totals['conflicts']}", sides, conflicts),
         *_page(state, state.conflicts),
+        _sheet(f"{words['candidates title']} {state.totals['waiting']}", columns, cards),
+        *_page(state, state.cards),
         _facts(state, f"{words['approved title']} {state.totals['approved']}", state.approved.rows),
         *_page(state, state.approved),
         Line(f"{words['retired title']} {state.totals['retired']}"),

@@ -261,7 +261,7 @@ def check(
         parsed = _parse(claim.source)
         if parsed is None or parsed.kind != "session" or parsed.number is None:
             case: EvidenceStatus = "no source" if parsed is None or parsed.kind == "session" else parsed.kind
-            found[place] = Evidence(claim.source, case, claim.id, case=case)
+            found[place] = Evidence(claim.source, case, claim.id, case=case, values=_elsewhere(parsed))
         else:
             by_session.setdefault(parsed.name, []).append((place, claim, parsed))
     opener = _Opener(sessions)
@@ -275,6 +275,15 @@ def check(
         for place, claim, parsed in group:
             found[place] = _judge(claim, parsed, log, missing, around)
     return [replace(found[place], language=language, zone=zone) for place in range(len(claims))]
+
+
+def _elsewhere(parsed: Source | None) -> dict[str, Any]:
+    """Where a source that is no session points, for its sentence."""
+    if parsed is None:
+        return {}
+    key = f"in {parsed.name}"
+    place = Phrase(key if key in EVIDENCE["zh"] else "in another", {"via": parsed.name})
+    return {"place": place, "file": parsed.name, "line": parsed.number}
 
 
 def _parse(source: str) -> Source | None:

@@ -40,7 +40,7 @@ def test_approving_says_who_enters_and_who_leaves_in_one_line(rooms, memory, now
     """DESIGN Names preview."""
     rooms()
     preview = memory.preview(approve=["f-new"], now=now)
-    assert str(preview) == f"+{NEW}进「结论」，-{OLD}离开"
+    assert str(preview) == f"+{NEW}放进「结论」；-{OLD}让出位置"
     assert [(one.segment, one.kind, one.id) for one in preview.entering] == [("conclusions", "fact", "f-new")]
     assert [one.id for one in preview.leaving] == ["f-old"]
     assert preview.diff == f"-{'旧' * 80}\n+{'新' * 85}"
@@ -76,7 +76,7 @@ def test_a_tagged_fact_that_gets_short_enough_moves_to_the_profile(build, fact, 
     build(facts=[fact("f-1", "长" * 61, tags=["工作"])])
     assert (
         str(memory.preview(edit={"f-1": "短"}, now=now))
-        == "f-1（短）从「结论」移到「画像」，~f-1（短）在「画像」里换了措辞"
+        == "f-1（短）从「结论」移到「画像」；~f-1（短）在「画像」里换了措辞"
     )
 
 
@@ -98,7 +98,7 @@ def test_editing_an_expired_note_brings_it_back(build, homes, memory, now):
     build(notes=[homes.Note("过期的", "temp", on=homes.date(2026, 1, 1))])
     old = note_id("temp", homes.date(2026, 1, 1), "过期的")
     preview = memory.preview(edit={old: "改写\n过的"}, now=now)
-    assert str(preview) == f"+{old}（改写 过的）进「自述」"
+    assert str(preview) == f"+{old}（改写 过的）放进「自述」"
     assert "改写 过的" in preview.injection.text.split("\n")
 
 
@@ -113,10 +113,10 @@ def test_where_only_a_doorplate_changes_it_says_so(build, fact, memory, now):
 def test_approving_what_contradicts_an_approved_fact_takes_both_out(build, fact, memory, now):
     """COMPLAINTS 22: unless the old one is retired in the same act."""
     build(facts=[fact("f-old", "端口 1"), fact("f-new", "端口 2", status="candidate", similarTo=LINK)])
-    assert str(memory.preview(approve="f-new", now=now)) == "-f-old（端口 1）离开"
+    assert str(memory.preview(approve="f-new", now=now)) == "-f-old（端口 1）让出位置"
     assert (
         str(memory.preview(approve="f-new", retire="f-old", now=now))
-        == "+f-new（端口 2）进「结论」，-f-old（端口 1）离开"
+        == "+f-new（端口 2）放进「结论」；-f-old（端口 1）让出位置"
     )
 
 

@@ -122,6 +122,21 @@ def test_a_file_that_cannot_be_read_is_told_and_the_rest_is_shown(demo, clock):
     assert state.rows.count == 47
 
 
+def test_a_line_that_is_not_understood_is_told_by_file_and_number_on_the_overview_only(demo, clock):
+    """S2-014: where it can be looked up, and once."""
+    number = len(demo.home.facts.read_text(encoding="utf-8").splitlines())
+    with demo.home.facts.open("a", encoding="utf-8") as stream:
+        stream.write("{kaputt\n" * 7)
+    states = States(demo, clock=clock)
+    for tab in TABS:
+        states.tab = tab
+    found = states.state("overview").problems
+    told = [f"facts.jsonl 第 {number + place} 行看不懂，原样留着，不会进注入。" for place in range(1, 8)]
+    # The demo has one of its own.
+    assert found == ("notes.md 第 3 行看不懂，原样留着，不会进注入。", *told[:4], "另有 3 行看不懂，也原样留着。")
+    assert {states.state(tab).problems for tab in TABS if tab != "overview"} == {()}
+
+
 def test_evidence_that_cannot_be_read_is_an_error_until_it_is_mended(demo, clock):
     demo.home.persona_evidence.write_text("nonsense")
     state = PersonaState(demo, clock=clock)

@@ -21,6 +21,7 @@ def test_the_text_is_shown_word_for_word(demo, page):
     """S2-092."""
     (shown,) = re.findall(r"<pre[^>]*>\n(.*?)</pre>", page.find("sn-text").value, re.DOTALL)
     assert html.unescape(shown) == demo.assemble(now=DEMO_NOW).text
+    assert "下一次对话会贴给它的原文" in page.read("sn-text"), "not what was given already"
 
 
 def test_the_bill_has_a_line_for_each_segment(demo, page):

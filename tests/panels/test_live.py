@@ -40,7 +40,7 @@ def test_an_external_edit_appears_without_a_restart(demo, hand):
         with demo.home.notes.open("a", encoding="utf-8") as stream:
             stream.write("- 2026-11-30 [稳定] 我在编辑器里加了这条\n")
         await until(lambda: "我在编辑器里加了这条" in owner.read("sn-list-notes"))
-        assert owner.find("sn-tabs").titles[1] == "自述 48"
+        assert owner.find("sn-tabs").titles[1] == "自述 48 条"
         assert "跟着变" in owner.view._told.value
 
     asyncio.run(watch())
@@ -108,7 +108,7 @@ def test_without_an_event_loop_it_says_so_and_refreshes_when_asked(demo, hand):
     assert "不会自己跟着变" in owner.view._told.value
     demo.notes.add("我在别处写的", now=DEMO_NOW)
     owner.click("sn-refresh")
-    assert owner.find("sn-tabs").titles[1] == "自述 48"
+    assert owner.find("sn-tabs").titles[1] == "自述 48 条"
 
 
 def test_looking_writes_nothing(demo, hand, files_of):

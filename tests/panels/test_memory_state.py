@@ -62,7 +62,7 @@ def test_a_red_flag_stands_first_and_says_why_it_is_not_approved_in_bulk(memory,
     own.refresh(DEMO_NOW)
     assert own.cards.rows[0].id == fact.id
     assert own.cards.rows[0].flags[0].startswith(("像一道指令", "要把数据送出去"))
-    assert own.cards.rows[0].bulk == "有红旗，不能成批采纳：看过再单独采纳。"
+    assert own.cards.rows[0].bulk == "可疑，不能成批采纳：看过再单独采纳。"
     own.select_page()
     assert fact.id not in own.selected
 
@@ -87,7 +87,7 @@ def test_a_source_that_is_gone_says_so(state):
     card = next(one for one in state.cards.rows if one.source.startswith("session-"))
     assert state.open_source(card.id)
     assert (state.opened.ok, state.opened.lines) == (False, ())
-    assert "日志已不在" in state.opened.sentence
+    assert "那次对话的记录已不在" in state.opened.sentence
 
 
 def test_what_approving_would_do_is_worked_out_when_asked_and_holds(state, demo):
@@ -109,14 +109,54 @@ def test_an_approved_candidate_may_be_in_the_next_text(memory, own):
     """S2-082, S2-083, S2-088."""
     fact = stage(memory, "回答先给结论")
     own.refresh(DEMO_NOW)
-    assert own.preview(fact.id).sentence == f"+{fact.id}（回答先给结论）进「结论」"
+    assert own.preview(fact.id).sentence == f"+{fact.id}（回答先给结论）放进「结论」"
     assert own.approve(fact.id)
     assert fact.text in memory.assemble(now=DEMO_NOW).text
     (item,) = memory.facts.get(fact.id).history
     assert (item.via, item.from_, item.to, item.at) == ("panel", "candidate", "approved", DEMO_NOW)
-    assert (own.message, own.error) == ("已采纳「回答先给结论」", None)
+    assert (own.message, own.error) == ("已采纳「回答先给结论」，已在注入里（结论）", None)
     assert (own.cards.rows, own.cursor, own.approved.rows[0].id) == ((), "", fact.id)
     assert own.why_disabled("approve") == "没有候选。"
+
+
+def test_an_approval_says_when_the_fact_found_no_room(memory, own):
+    """Longer than its segment holds: it is approved, and this turn's text does not change."""
+    fact = stage(memory, "回答" * 300)
+    other = stage(memory, "回答先给结论", source="s-1#2")
+    own.refresh(DEMO_NOW)
+    for identifier in (fact.id, other.id):
+        own.toggle(identifier)
+    assert own.approve_selected()
+    assert own.message == "采纳 2 条，其中 1 条进了注入"
+    assert own.undo()
+    assert own.approve(fact.id)
+    assert own.message.endswith("」，收下了，但这一回合没排上")
+    assert own.undo()
+    assert own.retire(fact.id)
+    assert own.message.endswith("」"), "what is retired is in no text"
+
+
+def test_failures_are_told_until_the_next_act(memory, own):
+    """COMPLAINTS 65, and no longer: they speak of the last act."""
+    first, second, third = (stage(memory, text, source=f"s-1#{n}") for n, text in enumerate("甲乙丙"))
+    own.refresh(DEMO_NOW)
+    for one in (first, second):
+        own.toggle(one.id)
+    memory.facts.retire(first.id, now=DEMO_NOW)
+    assert own.approve_selected()
+    assert [one.ok for one in own.results] == [False, True]
+    assert own.retire(third.id)
+    assert own.results == ()
+
+
+def test_a_fact_the_owner_wrote_says_so_in_words(memory, own):
+    """Neither the source nor the want of a trigger by its name in the file."""
+    memory.facts.add("显示器是 4K", via="cli", channel="env", now=DEMO_NOW)
+    own.refresh(DEMO_NOW)
+    (card,) = own.cards.rows
+    assert (card.source, card.reason) == ("你在命令行写的", "")
+    assert own.open_source(card.id)
+    assert own.opened.sentence == "这条是你自己写的（在命令行里），没有对话原文。"
 
 
 def test_a_retired_candidate_stays_in_the_store(memory, own):
@@ -155,8 +195,7 @@ def test_the_cursor_goes_on_to_the_next_card(state):
     assert state.press("r")
     assert state.cursor == ids[3]
     assert state.press("u")
-    assert state.cursor == ids[3]
-    assert ids[2] in {fact.id for fact in state.cards.sources}
+    assert state.cursor == ids[2], "what came back is what keys decide next"
     assert not state.press("x")
     for _ in range(40):
         state.press("j")
@@ -266,10 +305,11 @@ def test_each_item_of_a_bulk_act_has_its_own_result(memory, own):
     (failed,) = (one for one in own.results if not one.ok)
     assert (failed.id, failed.kind) == (facts[3].id, "conflict")
     assert failed.sentence
-    assert own.message == "采纳 9 条，没成 1 条"
+    assert own.message == "采纳 9 条，其中 9 条进了注入，没成 1 条"
     assert memory.facts.get(facts[3].id).status == "retired"
     assert own.undo()
-    assert len(own.results) == 9
+    assert own.results == (), "nothing of the act that was taken back is told any more"
+    assert own.message == "撤销了（采纳 9 条）：9 条"
 
 
 def test_a_red_flag_is_never_approved_in_bulk(memory, own):
@@ -332,7 +372,10 @@ def test_filters_narrow_and_orders_order(state):
 
 def test_a_selection_forgets_what_is_filtered_away(state):
     state.select_page()
-    assert len(state.selected) == 15
+    opposed = {one for row in state.conflicts.rows for one in (row.left.id, row.right.id)}
+    waiting = {fact.id for fact in state.cards.sources}
+    assert opposed & waiting
+    assert set(state.selected) == waiting - opposed, "two in conflict are not decided together unseen"
     state.trigger = "prohibition"
     assert len(state.selected) == 1
     state.select_none()
@@ -504,6 +547,7 @@ def test_of_two_approved_ones_the_other_is_retired_and_comes_back(state, demo):
     row = next(row for row in state.conflicts.rows if row.right.status == "approved")
     approved_at = demo.facts.get(row.left.id).approved_at
     assert state.keep(row.left.id, row.right.id)
+    assert state.message == f"留下「{row.left.text}」，「{row.right.text}」已退役"
     assert [demo.facts.get(one).status for one in (row.left.id, row.right.id)] == ["approved", "retired"]
     assert state.undo()
     assert [demo.facts.get(one).status for one in (row.left.id, row.right.id)] == ["approved", "approved"]
@@ -512,6 +556,8 @@ def test_of_two_approved_ones_the_other_is_retired_and_comes_back(state, demo):
 
 def test_both_are_kept_when_both_hold(state, demo):
     row = state.conflicts.rows[0]
+    assert not state.keep_both(row.left.id, row.right.id)
+    assert demo.facts.get(row.left.id).open_conflicts, "the first click asks: there is no way back"
     assert state.keep_both(row.left.id, row.right.id)
     assert demo.facts.get(row.left.id).open_conflicts == ()
     assert {demo.facts.get(one).text for one in (row.left.id, row.right.id)} == {row.left.text, row.right.text}

@@ -95,7 +95,7 @@ def test_each_note_says_whether_it_is_in_the_text(state, demo):
     for page in range(state.rows.pages):
         state.rows.show(page)
         for row in state.rows.rows:
-            assert (row.place == "在这一回合的注入里") == (row.id in inside)
+            assert (row.place == "会在下一次注入里") == (row.id in inside)
 
 
 def test_a_note_is_pinned_and_its_draft_goes_along(state, demo):
@@ -109,6 +109,37 @@ def test_a_note_is_pinned_and_its_draft_goes_along(state, demo):
     assert [draft.text for draft in state.drafts.values()] == ["正在写的"]
     assert state.save(moved.id)
     assert "正在写的" in {one.text for one in demo.notes.list()}
+
+
+def test_what_was_done_names_the_note_it_was_done_to(state, demo):
+    """A note that is pinned moves; the one that comes under the pointer is another."""
+    demo.notes.add("我把这一条说得长一些好让人看出它被截短了没有", now=DEMO_NOW)
+    state.refresh(DEMO_NOW)
+    (note,) = (one for one in demo.notes.list() if one.text.startswith("我把这一条"))
+    assert state.pin(note.id, pinned=True)
+    assert state.message == f"已钉住「{note.text}」，排到最前。"
+    note = next(one for one in demo.notes.list() if one.text == note.text)
+    assert state.pin(note.id, pinned=False)
+    assert state.message == f"已取消钉住「{note.text}」，回到按日期的位置。"
+    state.write(note.id, "我换了一个说法，它比能用来称呼的那一截要长得多得多")
+    assert state.save(note.id)
+    assert state.message == "措辞已改成「我换了一个说法，它比能用来称呼的那一截要长得多…」，日期不动。"
+    last = next(one for one in demo.notes.list() if one.text.startswith("我换了一个"))
+    state.delete(last.id)
+    assert state.delete(last.id)
+    assert state.message == "已删「我换了一个说法，它比能用来称呼的那一截要长得多…」，原样进了归档。"
+
+
+def test_a_draft_is_given_up_by_the_second_click(state, demo):
+    """Nothing brings it back; what is typed in between takes the question back."""
+    note = demo.notes.list()[10]
+    state.write(note.id, "写到一半")
+    assert not state.ask_discard(note.id)
+    state.write(note.id, "写到一半多")
+    assert not state.ask_discard(note.id)
+    assert state.text_of(note.id) == "写到一半多"
+    assert state.ask_discard(note.id)
+    assert (state.drafts, state.armed) == ({}, "")
 
 
 def test_a_note_is_deleted_by_the_second_click_into_the_archive(state, demo):
@@ -132,7 +163,31 @@ def test_the_second_click_must_be_on_the_same_button(state, demo):
     assert len(demo.notes.list()) == 47
 
 
-@pytest.mark.parametrize("what", ["another act", "a change outside", "ten seconds", "disarm"])
+def test_the_second_half_of_a_double_click_is_no_answer(demo, clock):
+    """S2-069: the owner has to have read the question."""
+    at = 0.0
+    state = NotesState(demo, clock=clock, seconds=lambda: at)
+    note = demo.notes.list()[5]
+    assert not state.clear()
+    at = 0.69
+    assert not state.clear()
+    assert state.armed == "clear"
+    at = 0.7
+    assert state.clear()
+    assert demo.notes.list() == []
+    demo.notes.add(note.text, now=DEMO_NOW)
+    state.refresh(DEMO_NOW)
+    (left,) = demo.notes.list()
+    assert not state.delete(left.id)
+    at = 1.3
+    assert not state.delete(left.id)
+    at = 1.5
+    assert state.delete(left.id)
+
+
+@pytest.mark.parametrize(
+    "what", ["another act", "a change outside", "ten seconds", "disarm", "another filter", "another tab"]
+)
 def test_an_armed_button_disarms(state, demo, what):
     note = demo.notes.list()[5]
     state.delete(note.id)
@@ -146,19 +201,26 @@ def test_an_armed_button_disarms(state, demo, what):
             state.refresh(DEMO_NOW + timedelta(seconds=11))
         case "disarm":
             state.disarm()
+        case "another filter":
+            state.tier = "core"
+        case "another tab":
+            state.awake = False
+            state.awake = True
     assert state.armed == ""
     assert not state.delete(note.id)
 
 
 def test_clear_moves_every_note_to_the_archive_in_two_clicks(state, demo):
-    """S2-066."""
+    """S2-066: also those a filter hides, and the button says so."""
     texts = [note.text for note in demo.notes.list()]
+    state.tier = "core"
+    assert state.clear_label() == "清空全部自述…"
     assert not state.clear()
-    assert state.clear_label() == "真的清空（进归档）"
+    assert state.clear_label() == "真的把全部 47 条移进归档（含钉住的，不只是筛出来的）"
     assert state.clear()
     assert demo.notes.list() == []
     assert all(text in archived(demo) for text in texts)
-    assert state.message == "47 条都进了归档。"
+    assert state.message == "全部 47 条移进了归档；要找回，见「概览 › 文件 › 自述归档」。"
     assert state.why_disabled("clear") == "没有自述。"
 
 

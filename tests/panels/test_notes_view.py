@@ -97,11 +97,47 @@ def test_clearing_takes_two_clicks_and_loses_nothing(demo, page):
     before = texts(demo)
     page.click("sn-clear")
     assert texts(demo) == before
+    page.click("sn-cancel-clear")
+    assert page.all("sn-cancel-clear") == []
+    page.click("sn-clear")
+    assert texts(demo) == before
     page.click("sn-clear")
     assert texts(demo) == []
     archived = "".join(path.read_text(encoding="utf-8") for path in demo.home.notes_archive.glob("????-??.md"))
     assert all(text in archived for text in before)
     assert page.find("sn-clear").disabled
+
+
+def test_the_button_that_clears_stands_at_the_end_and_not_beside_the_filter(page):
+    order = [css for one in page.everything() for css in getattr(one, "_dom_classes", ())]
+    assert order.index("sn-tier") < order.index("sn-list-notes") < order.index("sn-clear")
+    assert page.find("sn-clear").description == "清空全部自述…"
+
+
+def test_a_draft_is_given_up_by_the_second_click_on_its_button(page):
+    row = page.view.state.rows.rows[0]
+    page.click(f"sn-edit-{slug(row.id)}")
+    page.put(f"sn-field-{slug(row.id)}", "写到一半")
+    page.click(f"sn-discard-{slug(row.id)}")
+    assert page.find(f"sn-discard-{slug(row.id)}").description == "真的放弃草稿"
+    assert page.find(f"sn-field-{slug(row.id)}").value == "写到一半"
+    page.click(f"sn-discard-{slug(row.id)}")
+    assert page.find(f"sn-field-{slug(row.id)}").value == row.text
+
+
+def test_opening_the_editor_puts_the_cursor_into_its_field(page, monkeypatch):
+    sent = []
+    monkeypatch.setattr(page.view.editor.field, "send", sent.append)
+    row = page.view.state.rows.rows[0]
+    page.click(f"sn-edit-{slug(row.id)}")
+    assert sent == [{"do": "focus"}]
+    page.click(f"sn-edit-{slug(row.id)}")
+    assert len(sent) == 1
+
+
+def test_what_was_done_stays_in_sight_above_the_tab(page):
+    """The notice stands in the box that sticks to the top."""
+    assert "sn-notice" in [css for one in page.find("sn-sticky").children for css in one._dom_classes]
 
 
 def test_pinning_is_a_button_that_says_what_it_does(demo, page):

@@ -43,6 +43,16 @@ def test_a_header_is_saved_and_too_long_a_one_refused_with_the_draft_kept(demo, 
     assert demo.config.load().header == "我的记忆"
 
 
+def test_enter_in_a_field_of_one_line_saves_it(demo, page):
+    field = page.find("sn-field-header")
+    field._handle_custom_msg({"event": "submit"}, [])
+    assert page.view.state.acted == 0
+    page.put("sn-field-header", "我的记忆")
+    field._handle_custom_msg({"event": "submit"}, [])
+    assert demo.config.load().header == "我的记忆"
+    assert "「注入抬头」已保存" in page.read("sn-notice")
+
+
 def test_the_limits_of_a_setting_stand_beside_it(page):
     """S2-055: 1-90 days."""
     assert "从 1 到 90" in page.read("sn-overview")

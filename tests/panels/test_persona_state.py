@@ -33,21 +33,32 @@ def test_the_counters_are_the_validators_own(state, demo):
 @pytest.mark.parametrize(
     ("part", "text", "told"),
     [
-        ("l0", "长" * 81, "L0 has 81 characters, at most 80"),
-        ("l1", "长" * 320, "L0 + L1 has 391 characters, at most 320"),
-        ("l2", "长" * 8000, "the whole file has"),
+        ("l0", "长" * 81, "L0 有 81 字，最多 80 字：删掉 1 字，或把背景挪到 L2；现在存不了。"),
+        ("l1", "长" * 320, "L0 + L1 有 391 字，最多 320 字：删掉 71 字"),
+        ("l2", "长" * 8000, "整个文件有"),
     ],
 )
 def test_a_refused_save_keeps_the_draft_and_every_byte(state, demo, part, text, told):
-    """S2-136: the same sentence live and at the save."""
+    """S2-136: the same sentence live, beside the disabled button and at the save, in the owner's language."""
     before = demo.home.persona.read_bytes()
     state.write(part, text)
     assert told in state.over
+    assert state.why_disabled("save") == state.over
     assert not state.save()
     assert state.error.kind == "limit"
     assert told in state.error.detail
     assert state.text_of(part) == text
     assert demo.home.persona.read_bytes() == before
+
+
+def test_each_limit_that_is_passed_is_told(demo, clock):
+    """In the panel's language, whatever the memory's is."""
+    state = PersonaState(demo, clock=clock, language="en")
+    state.write("l0", "x" * 330)
+    assert state.over.startswith("L0 has 330 characters, at most 80: take out 250, or move background to L2")
+    assert "L0 + L1 has" in state.over
+    state.write("l0", demo.persona.load().l0)
+    assert (state.over, state.why_disabled("save")) == ("", "Nothing was changed.")
 
 
 def test_the_live_count_of_the_whole_file_is_the_one_of_the_save(state, demo):
@@ -105,18 +116,21 @@ def test_evidence_shows_words_time_and_session(state, demo):
 def test_two_corrections_become_one_rule_the_owner_wrote(state, demo):
     """S2-076, S2-078, S2-079."""
     first, second = state.evidence.rows[:2]
-    assert state.why_disabled("write_rule") == "先勾选证据。"
+    assert state.why_disabled("write_rule") == "先在上面勾选你纠正过的话。"
     state.tick(first.id, on=True)
     state.tick(second.id, on=True)
     assert state.write_rule()
-    assert first.text in state.rule
-    assert second.source in state.rule
-    assert state.why_disabled("add_rule") == "先把原话改写成一条规则。"
+    assert [one.text for one in state.quotes] == [first.text, second.text]
+    assert state.rule == "", "the owner writes the rule, not the quotes"
+    assert state.why_disabled("add_rule") == "先写一条规则。"
     assert not state.add_rule(), "evidence never becomes a rule by itself"
     l1 = demo.persona.load().l1
     state.write("l1", "\n".join(l1.splitlines()[:-3]))
     state.rule = "端口先查\n再说"
+    room = state.rule_room
     assert state.add_rule()
+    assert (state.rule_room, state.rule, state.quotes) == (room, "", ())
+    assert state.message == "已加到 L1 末尾；点「保存人格」才算数。"
     assert state.text_of("l1").endswith("\n端口先查 再说")
     assert demo.corrections.get(first.id).status == "open", "handled only once the save succeeded"
     assert state.save()
@@ -169,6 +183,24 @@ def test_a_failed_save_marks_no_evidence_and_keeps_the_rule(state, demo):
     state.write("l1", demo.persona.load().l1.splitlines()[0] + "\n" + "长" * 200)
     assert state.save()
     assert demo.corrections.get(row.id).status == "used"
+
+
+def test_the_room_for_a_rule_counts_down_while_it_is_written(state):
+    left = state.counts[1].left
+    state.rule = "先查端口"
+    assert state.rule_room == left - 4
+    state.rule = "长" * (left + 1)
+    assert state.rule_room == -1
+
+
+def test_what_the_owner_has_written_of_a_rule_stays_when_he_chooses_again(state):
+    first, second = state.evidence.rows[:2]
+    state.tick(first.id, on=True)
+    state.write_rule()
+    state.rule = "先查端口"
+    state.tick(second.id, on=True)
+    state.write_rule()
+    assert (state.rule, len(state.quotes)) == ("先查端口", 2)
 
 
 def test_evidence_is_put_aside(state, demo):

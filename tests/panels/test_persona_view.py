@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import pytest
 
 from selfnote.demo import DEMO_NOW
@@ -23,11 +25,15 @@ def test_what_is_left_is_told_while_typing(editors):
     assert "80" in editors.read("sn-over")
 
 
-def test_a_refused_save_writes_nothing_and_keeps_the_draft(demo, editors):
+def test_over_a_limit_there_is_no_save_and_the_draft_stays(demo, editors):
+    """S2-136: why, and how much is to go, in the owner's language; once."""
     before = demo.home.persona.read_bytes()
     editors.put("sn-field-l0", "长" * 81)
-    editors.click("sn-save-persona")
-    assert 'role="alert"' in editors.read("sn-notice")
+    save = editors.find("sn-save-persona")
+    assert save.disabled
+    assert save.tooltip.startswith("L0 有 81 字，最多 80 字：删掉 1 字，或把背景挪到 L2；现在存不了。")
+    assert save.tooltip in editors.read("sn-over")
+    assert not any(save.tooltip in one.value for one in editors.all("sn-why"))
     assert editors.find("sn-field-l0").value == "长" * 81
     assert demo.home.persona.read_bytes() == before
     editors.put("sn-field-l0", "长" * 80)
@@ -42,12 +48,16 @@ def test_a_rule_is_written_from_two_corrections_and_saved_with_them(demo, editor
     assert editors.find("sn-write-rule").disabled
     for identifier in chosen:
         editors.put(f"sn-tick-{identifier}", True)
-    assert editors.find("sn-write-rule").description == "用选中的 2 条写一条规则"
+    assert editors.find("sn-write-rule").description == "照着选中的 2 条，自己写一条"
     editors.click("sn-write-rule")
-    words = editors.find("sn-rule").value
-    assert words
+    for row in editors.view.state.evidence.rows[:2]:
+        assert f"「{html.escape(row.text)}」" in editors.read("sn-quotes")
+        assert row.source not in editors.read("sn-quotes")
+    assert editors.find("sn-rule").value == ""
+    assert "L0 + L1 还能写 9 字" in editors.read("sn-rule-room")
     assert editors.find("sn-add-rule").disabled
     editors.put("sn-rule", "端口现查。")
+    assert "L0 + L1 还能写 4 字" in editors.read("sn-rule-room")
     editors.click("sn-add-rule")
     assert editors.find("sn-field-l1").value.endswith("端口现查。")
     assert {one.id for one in demo.corrections.unhandled()} >= set(chosen)

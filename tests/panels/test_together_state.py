@@ -7,15 +7,15 @@ from selfnote.panels.states import MemoryState, States
 
 
 def test_the_badges_are_the_seeds(demo, clock):
-    """S2-047: none; notes; persona chars; waiting; profile chars; injected chars."""
+    """S2-047: none; notes; persona chars; waiting and in conflict; profile chars; injected chars."""
     injection = demo.assemble(now=DEMO_NOW)
     assert States(demo, clock=clock).badges == {
         "overview": "",
-        "notes": str(len(demo.notes.list())),
-        "persona": str(demo.persona.load().chars),
-        "memory": f"待审 {len(demo.facts.candidates())}",
-        "profile": str(injection.segments["profile"].used),
-        "injection": str(injection.total_chars),
+        "notes": f"{len(demo.notes.list())} 条",
+        "persona": f"{demo.persona.load().chars} 字",
+        "memory": f"待审 {len(demo.facts.candidates())} · 冲突 {len(demo.facts.conflicts())}",
+        "profile": f"{injection.segments['profile'].used} 字",
+        "injection": f"{injection.total_chars} 字",
     }
 
 
@@ -24,7 +24,7 @@ def test_it_lands_on_what_waits_for_the_owner(demo, clock):
     assert States(demo, clock=clock).tab == "memory"
     demo.facts.retire(demo.facts.candidates(), now=DEMO_NOW)
     states = States(demo, clock=clock)
-    assert (states.tab, states.badges["memory"]) == ("overview", "")
+    assert (states.tab, states.badges["memory"]) == ("overview", f"冲突 {len(demo.facts.conflicts())}")
 
 
 def test_only_the_open_tab_reads(demo, clock):
@@ -42,7 +42,7 @@ def test_an_act_in_one_tab_is_told_by_the_badges_and_shown_by_the_others(demo, c
     before = states.badges["injection"]
     review = states.state("memory")
     assert review.approve("f-a23606e8bd26")
-    assert states.badges["memory"] == "待审 14"
+    assert states.badges["memory"] == "待审 14 · 冲突 3"
     states.tab = "overview"
     assert states.state("overview").switch("persona_enabled", on=False)
     assert states.badges["injection"] != before
@@ -56,7 +56,7 @@ def test_an_edit_outside_appears_with_the_next_refresh(demo, clock):
     with demo.home.notes.open("a", encoding="utf-8") as stream:
         stream.write("- 2026-11-30 [稳定] 我在编辑器里加了这条\n")
     assert states.refresh(DEMO_NOW)
-    assert states.badges["notes"] == "48"
+    assert states.badges["notes"] == "48 条"
     states.tab = "notes"
     assert "我在编辑器里加了这条" in {row.text for row in states.state("notes").rows.rows}
     assert not states.refresh(DEMO_NOW)

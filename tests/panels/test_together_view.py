@@ -62,7 +62,7 @@ def test_the_tabs_are_the_seeds_with_their_badges_and_land_on_what_waits(demo, h
     tabs = owner.find("sn-tabs")
     states = owner.view.states
     assert [title.split()[0] for title in tabs.titles] == ["概览", "自述", "人格", "记忆", "画像", "注入"]
-    assert tabs.titles[3] == "记忆 待审 15"
+    assert tabs.titles[3] == "记忆 待审 15 · 冲突 3"
     assert tabs.titles[0] == "概览"
     assert tabs.titles[5] == f"注入 {states.badges['injection']}"
     assert tabs.selected_index == 3
@@ -72,7 +72,7 @@ def test_a_badge_falls_with_what_was_decided(demo, hand):
     owner = hand(panels.open(demo, now=DEMO_NOW))
     review = owner.view.states.state("memory")
     owner.click(f"sn-approve-{review.cards.rows[0].id}")
-    assert owner.find("sn-tabs").titles[3] == "记忆 待审 14"
+    assert owner.find("sn-tabs").titles[3] == "记忆 待审 14 · 冲突 3"
 
 
 def test_the_page_chooses_a_tab_and_only_then_it_is_made(demo, hand):

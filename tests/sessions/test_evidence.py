@@ -339,6 +339,19 @@ def test_the_reprs_are_pure_and_escaped_and_the_json_is_plain(memory, make, put)
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("owner:cli", "这条是你自己写的（在命令行里），没有对话原文。"),
+        ("owner:another", "这条是你自己写的（经 another），没有对话原文。"),
+        ("import:USER.md#4", "从 USER.md 第 4 行导入；原文件里可查。"),
+        ("session-no#1", "那次对话的记录已不在，看不到原话（session-no#1）。"),
+    ],
+)
+def test_where_there_are_no_words_it_says_where_they_would_be(memory, source, told):
+    assert memory.evidence(source).explain() == told
+
+
 def test_every_case_has_a_sentence_in_both_languages(memory, talk):
     assert set(EVIDENCE["zh"]) == set(EVIDENCE["en"])
     places = ["#2", "#3", "#5", "#7", "#99", "#L99"]

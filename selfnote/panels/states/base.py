@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from time import monotonic
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import traitlets as t
@@ -39,6 +40,8 @@ PAGE_SIZE = 20
 SHORT = 24
 #: How long a button that asks for a second click waits for it, where the panel is refreshed.
 ARMED_FOR = timedelta(seconds=10)
+#: Seconds within which a second click is the other half of a double click, and no answer.
+DOUBLE_CLICK = 0.7
 
 _KINDS: tuple[tuple[type[Exception], str], ...] = (
     (Conflict, "conflict"),
@@ -212,6 +215,8 @@ class PanelState(t.HasTraits):
         What was read of the memory, where several states share it.
     language
         ``zh`` or ``en``; None follows the memory's setting.
+    seconds
+        What counts the seconds between two clicks; None is the machine's own counter.
     """
 
     name: ClassVar[str] = ""
@@ -235,6 +240,7 @@ class PanelState(t.HasTraits):
         clock: Callable[[], datetime] = clock,
         disk: Disk | None = None,
         language: str | None = None,
+        seconds: Callable[[], float] | None = None,
         **traits: Any,
     ) -> None:
         super().__init__(**traits)
@@ -248,6 +254,8 @@ class PanelState(t.HasTraits):
         self.language = language or self._shown_snapshot.config.language
         self._now = require_aware(clock())
         self._armed_at = self._now
+        self._seconds = seconds if seconds is not None else monotonic
+        self._clicked = 0.0
         self._build()
         self.refresh(self._now)
 
@@ -262,7 +270,12 @@ class PanelState(t.HasTraits):
     @t.observe("awake")
     def _woken(self, _: object) -> None:
         if hasattr(self, "_disk"):
+            self.armed = ""
             self.refresh()
+
+    def _troubles(self, snapshot: Snapshot) -> tuple[str, ...]:
+        """What cannot be read, above everything else."""
+        return snapshot.problems
 
     def _watched(self) -> tuple[Path, ...]:
         """Files beside those of the snapshot whose change is shown here."""
@@ -319,8 +332,7 @@ class PanelState(t.HasTraits):
             self._now, self._shown_snapshot = instant, snapshot
             self.armed = ""
             self.language = self._spoken or snapshot.config.language
-            bad = len(snapshot.bad_lines)
-            self.problems = (*snapshot.problems, *((self.say("bad lines", n=bad),) if bad else ()))
+            self.problems = self._troubles(snapshot)
             try:
                 self._read(snapshot, instant)
             except (SelfnoteError, OSError) as error:
@@ -363,7 +375,17 @@ class PanelState(t.HasTraits):
             self._drop(key)
         else:
             self.drafts = {**self.drafts, key: replace(draft, text=text)}
+        if self.armed == f"discard {key}":
+            self.armed = ""
         self._explain()
+
+    def ask_discard(self, key: str, now: datetime | None = None) -> bool:
+        """Give a draft up, in two clicks: nothing brings it back."""
+        if not self._second_click(f"discard {key}", self._instant(now)):
+            return False
+        self.armed = ""
+        self.discard(key)
+        return True
 
     def discard(self, key: str) -> None:
         """Give a draft up: what is stored is shown again."""
@@ -424,10 +446,13 @@ class PanelState(t.HasTraits):
             self.error = Refusal(kind, self.words[f"refused {kind}"], str(error))
 
     def _second_click(self, what: str, now: datetime) -> bool:
-        """Whether this is the second click on the same button; the first one arms it (S2-069)."""
+        """Whether this is the second click on the same button; the first one arms it (S2-069).
+
+        What comes within ``DOUBLE_CLICK`` of the first was on its way before the owner could read the question.
+        """
         if self.armed == what:
-            return True
-        self._armed_at = now
+            return self._seconds() - self._clicked >= DOUBLE_CLICK
+        self._armed_at, self._clicked = now, self._seconds()
         self.armed = what
         return False
 

@@ -344,7 +344,7 @@ class MemoryState(PanelState):
             f"[{self.capture_label(fact.capture_source)}]" if fact.capture_source else "",
             self.capture_label(fact.capture_source or "-"),
             self.words[f"reason {fact.reason}"] if fact.reason else "",
-            fact.source,
+            self._source(fact),
             len(fact.sources),
             fact.occurrences,
             self.say("heard", n=fact.occurrences),
@@ -369,6 +369,10 @@ class MemoryState(PanelState):
             fact.problems,
             self.words["why flagged"] if fact.flags else "",
         )
+
+    def _source(self, fact: Fact) -> str:
+        """Where a fact was first said; the owner's own in words, any other as it is pointed at."""
+        return self.words.get(f"source {fact.source}", fact.source)
 
     def _flag(self, flag: str) -> str:
         kind, _, rule = flag.partition(":")
@@ -413,7 +417,7 @@ class MemoryState(PanelState):
     def _side(self, fact: Fact) -> Side:
         when = fact.approved_at or fact.created_at
         status = self.words[f"status {fact.status}"]
-        return Side(fact.id, fact.text, fact.detail or "", fact.status, status, fact.source, self._time(when))
+        return Side(fact.id, fact.text, fact.detail or "", fact.status, status, self._source(fact), self._time(when))
 
     def _approved_row(self, one: Attribution) -> FactRow:
         segment = SEGMENT_LABELS[self.language].get(one.segment or "", "")
@@ -443,7 +447,7 @@ class MemoryState(PanelState):
             self._time(fact.last_hit),
             fact.occurrences,
             self.capture_label(fact.capture_source or "-"),
-            fact.source,
+            self._source(fact),
             self._time(fact.approved_at or fact.created_at),
             problems,
         )
@@ -550,7 +554,9 @@ class MemoryState(PanelState):
 
     def select_page(self) -> None:
         """Select the cards of this page that may be approved together."""
-        self.selected = tuple(dict.fromkeys((*self.selected, *(one.id for one in self.cards.shown if not one.flags))))
+        opposed = {fact.id for pair in self.conflicts.sources for fact in pair}
+        plain = (one.id for one in self.cards.shown if not one.flags and one.id not in opposed)
+        self.selected = tuple(dict.fromkeys((*self.selected, *plain)))
 
     def select_none(self) -> None:
         """Select nothing."""
@@ -561,6 +567,15 @@ class MemoryState(PanelState):
         known = [fact.id for fact in self.cards.sources]
         place = known.index(self.cursor) + step if self.cursor in known else 0
         self._go(max(0, min(place, len(known) - 1)), known)
+
+    def point(self, identifier: str) -> None:
+        """Put the cursor on a card that is listed: what keys decide is what the owner was at last."""
+        self._point([identifier])
+
+    def _point(self, identifiers: Sequence[str]) -> None:
+        known = [fact.id for fact in self.cards.sources]
+        if found := next((one for one in identifiers if one in known), None):
+            self._go(known.index(found), known)
 
     def _go(self, place: int, known: Sequence[str]) -> None:
         self.cursor = known[place] if known else ""
@@ -602,12 +617,26 @@ class MemoryState(PanelState):
         instant, fact = self._instant(now), self._shown(identifier)
         if fact is None:
             return False
-        done = self._do(lambda: act(fact, instant), instant, lambda _: self.say(label, text=short(fact.text)))
+        done = self._do(
+            lambda: act(fact, instant), instant, lambda done: self.say(label, text=short(fact.text)) + self._went(done)
+        )
         if not isinstance(done, Fact):
             return False
+        self.results = ()
         if done.status != fact.status:
             self._may_undo(self.say(label, text=short(fact.text)), [self._way_back(done)])
         return True
+
+    def _went(self, done: Any) -> str:
+        """Where an approved fact stands in this turn's text now, or that it found no room; nothing of any other."""
+        if not isinstance(done, Fact) or done.status != "approved":
+            return ""
+        found = next((one for one in self._attributed if one.fact.id == done.id), None)
+        if found is None or found.segment is None or found.squeezed is not None:
+            return self.words["not in the text yet"]
+        if found.absorbed:
+            return self.words["absorbed in the text"]
+        return self.say("in the text now", segment=SEGMENT_LABELS[self.language][found.segment])
 
     def approve_selected(self, now: datetime | None = None) -> bool:
         """Approve the selected candidates, each with its own result."""
@@ -646,8 +675,11 @@ class MemoryState(PanelState):
         before = {fact.id: fact for fact in shown}
 
         def said(found: Any) -> str:
-            done = sum(item.ok for item in found)
-            return self.say(f"{status} several", n=done, failed=len(found) - done)
+            done = [item.id for item in found if item.ok]
+            told = self.say(f"{status} several", n=len(done))
+            if status == "approved":
+                told += self.say("several in the text", n=self._in_the_text(done))
+            return told + self._failed(len(found) - len(done))
 
         results = self._do(lambda: verb(shown, via=VIA, now=instant), instant, said)
         if not isinstance(results, list):
@@ -655,11 +687,20 @@ class MemoryState(PanelState):
         self.results = tuple(self._outcome(item, before[item.id].text) for item in results)
         moved = [item.fact for item in results if item.ok and item.fact and item.fact.status != before[item.id].status]
         if moved:
-            self._may_undo(
-                self.say(f"{status} several", n=len(moved), failed=0), [self._way_back(one) for one in moved]
-            )
+            self._may_undo(self.say(f"{status} several", n=len(moved)), [self._way_back(one) for one in moved])
         self.selected = ()
         return True
+
+    def _in_the_text(self, identifiers: Iterable[str]) -> int:
+        """How many of these stand in this turn's text now."""
+        wanted = set(identifiers)
+        return sum(
+            one.fact.id in wanted and one.segment is not None and one.squeezed is None and not one.absorbed
+            for one in self._attributed
+        )
+
+    def _failed(self, count: int) -> str:
+        return self.say("some failed", n=count) if count else ""
 
     def _outcome(self, item: ItemResult, text: str) -> Outcome:
         if item.error is None:
@@ -678,7 +719,7 @@ class MemoryState(PanelState):
         instant, mine, loser = self._instant(now), self._shown(kept), self._shown(other)
         if mine is None or loser is None:
             return False
-        label = self.say("kept one", text=short(mine.text))
+        label = self.say("kept one", text=short(mine.text), other=short(loser.text))
 
         def act() -> Any:
             if mine.status == "candidate":
@@ -688,20 +729,24 @@ class MemoryState(PanelState):
         done = self._do(act, instant, lambda _: label)
         if not isinstance(done, Fact):
             return False
+        self.results = ()
         self._may_undo(label, [self._way_back(done)])
         return True
 
     def keep_both(self, one: str, other: str, now: datetime | None = None) -> bool:
-        """Both hold: their conflict is resolved, each keeps its text and its status. There is no way back."""
+        """Both hold: the conflict is resolved, each keeps its text and status. Two clicks, for there is no way back."""
         instant, mine, peer = self._instant(now), self._shown(one), self._shown(other)
-        if mine is None or peer is None:
+        if mine is None or peer is None or not self._second_click(f"keep both {one} {other}", instant):
             return False
         done = self._do(
             lambda: self.memory.facts.resolve(mine, peer, via=VIA, now=instant),
             instant,
             lambda _: self.words["kept both"],
         )
-        return done is not None
+        if done is None:
+            return False
+        self.results = ()
+        return True
 
     # --- wording, tags, importance ----------------------------------------------------------------
     def save(self, key: str, now: datetime | None = None) -> bool:
@@ -727,6 +772,7 @@ class MemoryState(PanelState):
         if not isinstance(done, Fact):
             return False
         self._drop(key)
+        self.results = ()
         if done.revision != fact.revision:
             self._may_undo(label, [(identifier, done.text, lambda at: backs[field](done, at))])
         self._explain()
@@ -774,14 +820,15 @@ class MemoryState(PanelState):
 
         def said(found: list[Outcome]) -> str:
             done = sum(one.ok for one in found)
-            return self.say("undone", label=last.label, n=done, failed=len(found) - done)
+            return self.say("undone", label=last.label, n=done) + self._failed(len(found) - done)
 
         results = self._do(act, instant, said)
         self.undoable = self._undo[-1].label if self._undo else ""
         self._explain()
         if results is None:
             return False
-        self.results = tuple(results) if len(results) > 1 or not results[0].ok else ()
+        self.results = () if all(one.ok for one in results) else tuple(results)
+        self._point([one.id for one in results if one.ok])
         return True
 
     def restore(self, identifier: str, now: datetime | None = None) -> bool:

@@ -10,7 +10,7 @@ import traitlets as t
 
 from selfnote.errors import Conflict
 from selfnote.injection.assemble import Snapshot
-from selfnote.panels.states.base import Paged, PanelState, Stored
+from selfnote.panels.states.base import Paged, PanelState, Stored, short
 from selfnote.phrases import REASON_LABELS
 from selfnote.records.notes import TIERS, Note, Tier, is_expired, packing_order
 from selfnote.text import is_printable, one_line, safe
@@ -73,7 +73,11 @@ class NotesState(PanelState):
         self.last_written = self._time(self.memory.notes.last_written())
 
     @t.observe("tier")
-    def _arrange(self, _: object = None) -> None:
+    def _filtered(self, _: object) -> None:
+        self.armed = ""
+        self._arrange()
+
+    def _arrange(self) -> None:
         self.rows.fill(note for note in self._order if self.tier in ("", note.tier))
 
     def _row(self, note: Note) -> NoteRow:
@@ -141,7 +145,7 @@ class NotesState(PanelState):
         done = self._do(
             lambda: self.memory.notes.edit(draft.shown, draft.text, now=instant),
             instant,
-            lambda _: self.words["note saved"],
+            lambda note: self.say("note saved", text=short(note.text)),
         )
         if done is None:
             return False
@@ -180,7 +184,7 @@ class NotesState(PanelState):
             self._do(
                 lambda: self.memory.notes.pin(note, pinned),
                 self._instant(now),
-                lambda _: self.words["note pinned" if pinned else "note unpinned"],
+                lambda _: self.say("note pinned" if pinned else "note unpinned", text=short(note.text)),
             ),
         )
 
@@ -191,7 +195,9 @@ class NotesState(PanelState):
         if note is None or not self._second_click(f"delete {identifier}", instant):
             return False
         done = self._do(
-            lambda: self.memory.notes.delete(note, now=instant), instant, lambda _: self.words["note deleted"]
+            lambda: self.memory.notes.delete(note, now=instant),
+            instant,
+            lambda _: self.say("note deleted", text=short(note.text)),
         )
         if done is None:
             return False
@@ -216,8 +222,8 @@ class NotesState(PanelState):
         return self.words["really delete" if self.armed == f"delete {identifier}" else "delete"]
 
     def clear_label(self) -> str:
-        """What the button says: 清空, then that it is meant."""
-        return self.words["really clear" if self.armed == "clear" else "clear"]
+        """What the button says: that it is about all notes, then how many that are."""
+        return self.say("really clear", n=len(self._notes)) if self.armed == "clear" else self.words["clear"]
 
     def _shown(self, identifier: str) -> Note | None:
         note = self._notes.get(identifier)

@@ -26,6 +26,8 @@ from selfnote.sessions.index import IndexStatus
 SWITCHES = ("injection_enabled", "capture_enabled", "persona_enabled", "index_enabled")
 #: Settings the owner types (S2-053..055, S2-059).
 FIELDS = ("header", "timing_hint", "max_chars", "max_items", "temp_ttl_days")
+#: Lines that are not understood, told one by one; of the rest, how many there are.
+MOST_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,13 @@ class OverviewState(PanelState):
     def _watched(self) -> tuple[Path, ...]:
         home = self.memory.home
         return (home.sessions, *(one.path for one in home.files()))
+
+    def _troubles(self, snapshot: Snapshot) -> tuple[str, ...]:
+        """Here, beside the files, also the lines that are not understood, each by its file and number."""
+        bad = snapshot.bad_lines
+        told = tuple(self.say("bad line", file=one.path.name, line=one.line) for one in bad[:MOST_LINES])
+        rest = (self.say("bad lines", n=len(bad) - MOST_LINES),) if len(bad) > MOST_LINES else ()
+        return (*snapshot.problems, *told, *rest)
 
     def _read(self, snapshot: Snapshot, now: datetime) -> None:
         config = snapshot.config

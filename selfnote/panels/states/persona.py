@@ -10,11 +10,11 @@ from typing import ClassVar, NamedTuple
 import traitlets as t
 
 from selfnote.config import L0_L1_LIMIT, L0_LIMIT, PERSONA_FILE_LIMIT
-from selfnote.errors import LimitExceeded, SelfnoteError
+from selfnote.errors import SelfnoteError
 from selfnote.injection.assemble import Snapshot
-from selfnote.panels.states.base import Paged, PanelState, Stored
+from selfnote.panels.states.base import Paged, PanelState, Refusal, Stored
 from selfnote.records.corrections import PAGE_LIMIT, Correction
-from selfnote.records.persona import PARTS, Persona, check_limits, count_chars
+from selfnote.records.persona import PARTS, Persona, count_chars
 from selfnote.storage.lines import read_text_file
 from selfnote.text import fold, is_printable, one_line, safe, similarity
 
@@ -58,8 +58,8 @@ class RuleRow:
 class PersonaState(PanelState):
     """The tab 人格. Drafts: ``l0``, ``l1``, ``l2``; saved together or not at all.
 
-    Acts: ``import_agent_file`` (fills only), ``tick``, ``write_rule`` (evidence → ``rule``), ``add_rule`` (→ L1 draft),
-    ``save``, ``dismiss``.
+    Acts: ``import_agent_file`` (fills only), ``tick``, ``write_rule`` (evidence → ``quotes``; ``rule`` is the owner's
+    to write), ``add_rule`` (→ L1 draft), ``save``, ``dismiss``.
     """
 
     name: ClassVar[str] = "persona"
@@ -69,9 +69,9 @@ class PersonaState(PanelState):
     over = t.Unicode("")
     ticked = t.Tuple()
     show_handled = t.Bool(default_value=False)
-    #: The field in which evidence becomes a rule, what it was filled with, and the evidence behind it.
+    #: The field in which the owner writes a rule, what he said that it is to be made from, and the ids of that.
     rule = t.Unicode("")
-    rule_start = t.Unicode("")
+    quotes = t.Tuple()
     rule_evidence = t.Tuple()
     #: Lines added to L1 that are not saved yet, each with the evidence it was made from.
     added = t.Tuple()
@@ -130,7 +130,7 @@ class PersonaState(PanelState):
 
     # --- counts -----------------------------------------------------------------------------------
     def _explain(self) -> None:
-        l0, l1, l2 = (self.text_of(part) for part in PARTS)
+        l0, l1 = self.text_of("l0"), self.text_of("l1")
         stored = self.snapshot.persona_file.value
         # Headings and the blank lines around them stay; only the parts' own text changes.
         file_chars = self._file_chars + sum(
@@ -142,24 +142,29 @@ class PersonaState(PanelState):
             Count("L0 + L1", both, L0_L1_LIMIT - both, L0_L1_LIMIT),
             Count(self.words["whole file"], file_chars, PERSONA_FILE_LIMIT - file_chars, PERSONA_FILE_LIMIT),
         )
-        try:
-            check_limits(Persona(l0, l1, l2), file_chars)
-            self.over = ""
-        except LimitExceeded as error:
-            self.over = str(error)
+        self.over = " ".join(self._say_over(one) for one in self.counts if one.left < 0)
         super()._explain()
 
-    @t.observe("ticked", "rule", "rule_start")
+    def _say_over(self, count: Count) -> str:
+        """A limit that is passed, by how much, and what can be done about it."""
+        key = "over limit file" if count.limit == PERSONA_FILE_LIMIT else "over limit"
+        return self.say(key, label=count.label, used=count.used, limit=count.limit, n=-count.left)
+
+    @property
+    def rule_room(self) -> int:
+        """Code points L0 and L1 still have once the rule that is being written is added; negative when too many."""
+        return int(self.counts[1].left) - count_chars(one_line(self.rule))
+
+    @t.observe("ticked", "rule")
     def _chosen(self, _: object) -> None:
         self._explain()
 
     def _judge(self) -> dict[str, str]:
         words = self.words
-        unwritten = not is_printable(safe(self.rule)) or self.rule.strip() == self.rule_start.strip()
         return {
-            "save": "" if self.drafts else words["why unchanged"],
+            "save": self.over if self.drafts else words["why unchanged"],
             "write_rule": "" if self.ticked else words["why none ticked"],
-            "add_rule": words["why not a rule yet"] if unwritten else "",
+            "add_rule": "" if is_printable(safe(self.rule)) else words["why not a rule yet"],
             "dismiss": "" if self.ticked else words["why none ticked"],
             "import_agent_file": "" if self.memory.home.agent_file.exists() else words["why no agent file"],
         }
@@ -184,14 +189,14 @@ class PersonaState(PanelState):
         self.ticked = (*kept, identifier) if on else kept
 
     def write_rule(self) -> bool:
-        """Fill the rule's field with the chosen evidence, for the owner to make one rule of (S2-076, S2-079)."""
+        """Lay the chosen evidence out beside the rule's field, for the owner to write one rule (S2-076, S2-079)."""
         try:
             draft = self.memory.persona.draft(self.ticked)
         except (SelfnoteError, OSError) as error:
             self._refuse(error)
             return False
         with self.hold_trait_notifications():
-            self.rule = self.rule_start = draft.text
+            self.quotes = tuple(self._row(one) for one in draft.evidence)
             self.rule_evidence = draft.corrections
             self.error, self.message = None, self.say("evidence laid out", n=len(draft.corrections))
         return True
@@ -205,8 +210,8 @@ class PersonaState(PanelState):
         with self.hold_trait_notifications():
             self.write("l1", f"{l1}\n{line}" if l1.strip() else line)
             self.added = (*self.added, (line, self.rule_evidence))
-            self.rule = self.rule_start = ""
-            self.rule_evidence = self.ticked = ()
+            self.rule = ""
+            self.quotes = self.rule_evidence = self.ticked = ()
             self.error, self.message = None, self.words["rule added"]
         return True
 
@@ -231,6 +236,8 @@ class PersonaState(PanelState):
             lambda _: " ".join(told),
         )
         if done is None:
+            if self.error is not None and self.error.kind == "limit" and self.over:
+                self.error = Refusal("limit", self.error.sentence, self.over)
             return False
         with self.hold_trait_notifications():
             self.drafts, self.added = {}, ()

@@ -17,6 +17,7 @@ from selfnote.panels.states.overview import OverviewState
 from selfnote.panels.states.persona import PersonaState
 from selfnote.panels.states.profile import ProfileState
 from selfnote.phrases import PANELS
+from selfnote.records.fact_lines import open_conflict_pairs
 from selfnote.times import clock, require_aware
 
 #: The tabs from left to right (S2-046).
@@ -84,6 +85,10 @@ class States(t.HasTraits):
     def _waiting(self) -> int:
         return sum(fact.status == "candidate" for fact in self._disk.snapshot.facts_file.value.facts)
 
+    def _conflicts(self) -> int:
+        live = [fact for fact in self._disk.snapshot.facts_file.value.facts if fact.status != "retired"]
+        return len(open_conflict_pairs(live))
+
     def _mark(self, now: datetime) -> bool:
         """What the tabs say beside their names."""
         snapshot = self._disk.look()
@@ -92,16 +97,17 @@ class States(t.HasTraits):
             return False
         self._stamp = stamp
         injection = self._disk.injection(now)
-        words, waiting = PANELS[self._spoken or snapshot.config.language], self._waiting()
+        words = PANELS[self._spoken or snapshot.config.language]
+        counts = {"waiting": self._waiting(), "in conflict": self._conflicts()}
         with self.hold_trait_notifications():
             self.titles = {name: words[f"tab {name}"] for name in TABS}
             self.badges = {
                 "overview": "",
-                "notes": str(len(snapshot.notes_file.value.notes)),
-                "persona": str(snapshot.persona_file.value.chars),
-                "memory": words["waiting"].format(n=waiting) if waiting else "",
-                "profile": str(injection.segments["profile"].used),
-                "injection": str(injection.total_chars),
+                "notes": words["file notes"].format(n=len(snapshot.notes_file.value.notes)),
+                "persona": words["characters"].format(n=snapshot.persona_file.value.chars),
+                "memory": " · ".join(words[key].format(n=count) for key, count in counts.items() if count),
+                "profile": words["characters"].format(n=injection.segments["profile"].used),
+                "injection": words["characters"].format(n=injection.total_chars),
             }
         return True
 

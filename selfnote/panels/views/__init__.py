@@ -32,8 +32,8 @@ memory           the parts open by ``sn-open-candidates``, ``sn-open-conflicts``
 - habits         ``sn-offer-<tag>``: field ``habit:<tag>``, ``sn-promote-<tag>``; ``sn-habit-<id>``:
                  ``sn-revoke-<id>``
 persona          fields ``l0``, ``l1``, ``l2``; over a limit ``sn-over``; ``sn-import-agent-file``, ``sn-save-persona``
-- evidence       ``sn-evidence-<id>``: ``sn-tick-<id>``; ``sn-show-handled``, ``sn-write-rule``, ``sn-rule``,
-                 ``sn-add-rule``, ``sn-dismiss``; how rules fare ``sn-rules``
+- evidence       ``sn-evidence-<id>``: ``sn-tick-<id>``; ``sn-show-handled``, ``sn-write-rule``, ``sn-quotes``,
+                 ``sn-rule``, ``sn-rule-room``, ``sn-add-rule``, ``sn-dismiss``; how rules fare ``sn-rules``
 notes            ``sn-new-note``, ``sn-new-tier``, ``sn-new-pinned``, ``sn-add-note``, ``sn-tier``, ``sn-clear``,
                  ``sn-ledger``
 - a note         ``sn-note-<id>``: ``sn-delete-<id>``, ``sn-edit-<id>``, ``sn-pin-<id>``, ``sn-tier-<id>``; the

@@ -44,7 +44,7 @@ from selfnote.panels.views.pieces import (
 from selfnote.phrases import ATTRIBUTION_LABELS
 
 #: The parts of the tab, and the list each shows.
-PARTS = ("candidates", "conflicts", "approved", "retired", "habits")
+PARTS = ("conflicts", "candidates", "approved", "retired", "habits")
 #: Seconds between two previews that are worked out while nothing else is to be done.
 PAUSE = 0.02
 
@@ -77,7 +77,8 @@ class MemoryView(PanelView):
         self._draft = kit.button("", self._open_draft, "sn-open-draft")
         self._loose = kit.rows(classes=("sn-row",))
         parts = [widget for part in PARTS for widget in (self._switches[part], self._places[part])]
-        return [self._keys.widget, kit.bar(self._undo, self._undo_why), self._results, self._draft, self._loose, *parts]
+        self._sticky.children = (self._notice, kit.bar(self._undo, self._undo_why))
+        return [self._keys.widget, self._results, self._draft, self._loose, *parts]
 
     def _open(self, part: str, opened: bool) -> None:
         self.open_parts = self.open_parts | {part} if opened else self.open_parts - {part}
@@ -107,13 +108,13 @@ class MemoryView(PanelView):
         kit.put(self._undo, description=label)
         kit.put(self._undo_why, value=reasons(state, ("undo", words["undo"])))
         kit.put(self._results, value=results(state))
-        kit.show(self._results, shown=bool(state.results))
+        kit.show(self._results, shown=any(not one.ok for one in state.results))
         counts = {
             "candidates": state.totals["waiting"],
             "conflicts": state.totals["conflicts"],
             "approved": state.totals["approved"],
             "retired": state.totals["retired"],
-            "habits": state.habits.count + state.offered.count,
+            "habits": state.say("count habits", n=state.habits.count, offered=state.offered.count),
         }
         for part in PARTS:
             opened = part in self.open_parts
@@ -229,12 +230,14 @@ class Candidates(Part):
             self._approve,
             self._retire,
         )
+        told = kit.html(value=line(words["decide help"], "sn-dim"))
         self._why = kit.html("sn-why")
         self._back = kit.button(words["close group"], state.close_group, "sn-close-group")
         self._groups = RowList(kit, state.groups, "groups", lambda kit: GroupCard(kit, state))
         self._cards = RowList(kit, state.cards, "cards", lambda kit: CandidateCard(kit, self.view), self._beside)
         return [
             kit.bar(self._query, *self._choices.values()),
+            told,
             several,
             self._why,
             self._back,
@@ -297,7 +300,8 @@ class Conflicts(Part):
     def _beside(self, row: ConflictRow) -> tuple[Any, ...]:
         left, right = row.left.id, row.right.id
         previews = self.state.previews
-        return (previews.get(f"{left} {right}"), previews.get(f"{right} {left}"))
+        armed = self.state.armed == f"keep both {left} {right}"
+        return (previews.get(f"{left} {right}"), previews.get(f"{right} {left}"), armed)
 
     def draw(self) -> None:
         """Fill them."""
@@ -431,15 +435,11 @@ class CandidateCard(Row):
         self._said = kit.html()
         self._diff = kit.html()
         self._select = kit.control(W.Checkbox, self._toggle, description=words["select"], indent=False)
-        self._approve = kit.button(
-            words["approve"], lambda: state.approve(self.row.id), act="approve", help=words["approve help"]
-        )
-        self._retire = kit.button(
-            words["retire"], lambda: state.retire(self.row.id), act="retire", help=words["retire help"]
-        )
-        self._source = kit.button(words["open source"], lambda: state.open_source(self.row.id))
-        self._preview = kit.button(words["preview title"], self._look)
-        self._edit = kit.button(words["edit"], lambda: view.edit(self.row.id))
+        self._approve = kit.button(words["approve"], self._at(state.approve), act="approve", help=words["approve help"])
+        self._retire = kit.button(words["retire"], self._at(state.retire), act="retire", help=words["retire help"])
+        self._source = kit.button(words["open source"], self._at(state.open_source))
+        self._preview = kit.button(words["preview title"], self._at(self._look))
+        self._edit = kit.button(words["edit"], self._at(view.edit))
         self._looked = ""
         bar = kit.bar(self._select, self._approve, self._retire, self._source, self._preview, self._edit)
         self.box = kit.rows()
@@ -449,11 +449,21 @@ class CandidateCard(Row):
         self.forget()
         self.state.toggle(self.row.id)
 
-    def _look(self) -> None:
+    def _at(self, act: Callable[[str], object]) -> Callable[[], None]:
+        """An act on the card that is shown here now; the cursor comes along, so that keys go on from there."""
+
+        def do() -> None:
+            identifier = self.row.id
+            self.state.point(identifier)
+            act(identifier)
+
+        return do
+
+    def _look(self, identifier: str) -> None:
         """Show what approving would do line by line, or not."""
-        self._looked = "" if self._looked == self.row.id else self.row.id
+        self._looked = "" if self._looked == identifier else identifier
         if self._looked:
-            self.state.preview(self.row.id)
+            self.state.preview(identifier)
         self.forget()
 
     def fill(self, row: Card, *beside: Any) -> None:
@@ -541,13 +551,15 @@ class ConflictCard(Row):
         kit, words = self.kit, self.state.words
         left, right = row.left.id, row.right.id
         told = f'<div class="sn-two">{side_html(row.left)}{side_html(row.right)}</div>{line(row.rule, "sn-dim")}'
-        for label, found in zip((words["keep left"], words["keep right"]), beside, strict=True):
+        *previews, armed = beside
+        for label, found in zip((words["keep left"], words["keep right"]), previews, strict=True):
             told += line(f"{label} — {found.sentence}") + diff_html(self.state, found) if found is not None else ""
         kit.put(self._said, value=told)
         kit.classes(self.box, "sn-row", name("conflict", left, right))
         kit.classes(self._left, "sn-primary", name("keep", left, "over", right))
         kit.classes(self._right, "sn-primary", name("keep", right, "over", left))
-        kit.classes(self._both, name("keep-both", left, right))
+        kit.put(self._both, description=words["really keep both" if armed else "keep both"])
+        kit.classes(self._both, name("keep-both", left, right), *(["sn-danger"] if armed else []))
         kit.classes(self._see_left, name("preview-keep", left, "over", right))
         kit.classes(self._see_right, name("preview-keep", right, "over", left))
 
@@ -692,14 +704,13 @@ def card_html(state: MemoryState, card: Card, preview: PreviewRow | None, *, wri
     """All that is to be known of a candidate before it is decided."""
     words = state.words
     age = state.say("age", n=card.age_days) if card.age_days is not None else ""
-    weight = f"{words['importance']} {card.importance:g}"
+    weight = _weight(state, card.importance)
     tags = f"{words['tags']} {words['tag joint'].join(card.tags)}" if card.tags else ""
     told = line(card.text, "sn-said") + line(card.detail)
-    told += (
-        f"<div>{badges(card.label, card.reason or words['no reason'], card.heard)}{badges(*card.flags, kind='sn-bad')}"
-    )
+    told += f"<div>{badges(card.label, card.reason, card.heard)}{badges(*card.flags, kind='sn-bad')}"
     told += f"{badges(*card.problems, kind='sn-warn')}{badges(words['draft'] if written else '', kind='sn-warn')}</div>"
-    told += joined(card.source, card.created, age, card.channel, tags, weight)
+    channel = words.get(f"channel {card.channel}", card.channel)
+    told += joined(card.source, card.created, age, channel, tags, weight)
     told += line(card.bulk, "sn-warn") + "".join(link_html(state, link) for link in card.links)
     return told + (preview_html(state, preview) if preview is not None else "")
 
@@ -737,17 +748,23 @@ def fact_html(state: MemoryState, row: FactRow, *, written: bool = False) -> str
     told += f"<div>{badges(row.state, row.place)}{badges(*row.problems, kind='sn-warn')}"
     told += f"{badges(words['draft'] if written else '', kind='sn-warn')}</div>"
     hits = f"{words['hits']} {row.hits}"
-    weight = f"{words['importance']} {row.importance:g}"
+    weight = _weight(state, row.importance)
     return told + joined(warmth, weight, hits, f"{words['last hit']} {row.last_hit}", row.since, row.source, tags)
 
 
+def _weight(state: MemoryState, importance: float) -> str:
+    """The importance a person gave; what every fact starts with is not worth a word."""
+    return f"{state.words['importance']} {importance:g}" if importance != 1 else ""
+
+
 def results(state: MemoryState) -> str:
-    """What became of each item of the last act on several (COMPLAINTS 65)."""
+    """What was not done of the last act on several, and why (COMPLAINTS 65)."""
     words = state.words
     rows = "".join(
-        f"<tr><td>{show(words['result ok'] if one.ok else words[f'refused {one.kind}'])}</td>"
+        f"<tr><td>{show(words[f'refused {one.kind}'])}</td>"
         f'<td dir="auto">{show(one.text)}</td><td dir="auto">{show(one.sentence)}</td></tr>'
         for one in state.results
+        if not one.ok
     )
     return f'{heading(words["results title"])}<div class="sn-wide"><table>{rows}</table></div>'
 

@@ -39,6 +39,7 @@ class NotesView(PanelView):
         self._ledger = kit.html("sn-ledger")
         self._tier = kit.choice(words["filter show"], partial(setattr, state, "tier"), "sn-tier")
         self._clear = kit.button("", state.clear, "sn-clear", act="clear")
+        self._cancel = kit.button(words["cancel"], state.disarm, "sn-cancel-clear")
         self._why = kit.html("sn-why")
         self.editor = DraftField(kit, "", words["wording"], save=self._save, as_new=state.add_draft)
         self._draft = kit.button("", self._open_draft, "sn-open-draft")
@@ -50,16 +51,19 @@ class NotesView(PanelView):
             kit.bar(self._count, self._new_tier, self._new_pinned, add, self._add_why),
             self._tier_help,
             self._ledger,
-            kit.bar(self._tier, self._clear),
+            self._tier,
             self._why,
             self._draft,
             self._loose,
             self._rows.widget,
+            kit.bar(self._clear, self._cancel),
         ]
 
     def edit(self, identifier: str) -> None:
         """Open the field of a note, or close it."""
         self.editing = "" if self.editing == identifier else identifier
+        if self.editing:
+            self.editor.focus()
 
     def _save(self, identifier: str) -> None:
         if self.state.save(identifier):
@@ -90,6 +94,7 @@ class NotesView(PanelView):
         kit.offer(self._tier, [(words["all tiers"], ""), *tiers], state.tier)
         kit.put(self._clear, description=state.clear_label())
         kit.classes(self._clear, "sn-clear", *(["sn-danger"] if state.armed == "clear" else []))
+        kit.show(self._cancel, shown=state.armed == "clear")
         acts = [("clear", words["clear"]), ("save", words["edit"]), ("pin", words["pin"]), ("delete", words["delete"])]
         kit.put(self._why, value=reasons(state, *acts, ("retier", words["tier"])))
         self._follow_moved()

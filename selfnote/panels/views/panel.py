@@ -89,8 +89,9 @@ class PanelView(Shown):
     def _assemble(self) -> None:
         kit = self._kit
         self._notice = kit.html("sn-notice")
+        self._sticky = kit.rows(self._notice, classes=("sn-sticky",))
         sheet = [kit.html(value=f"<style>{SHEET}</style>")] if self._alone else []
-        self.children = (*sheet, self._notice, *self._build(kit), *(self._way_to_refresh(kit) if self._alone else []))
+        self.children = (*sheet, self._sticky, *self._build(kit), *(self._way_to_refresh(kit) if self._alone else []))
         self._draw_all()
 
     def _way_to_refresh(self, kit: Kit) -> list[Any]:

@@ -47,11 +47,13 @@ class PersonaView(PanelView):
         )  # fmt: skip
         self._evidence = RowList(kit, state.evidence, "evidence", lambda kit: Evidence(kit, state), self._beside)
         self._write = kit.button("", state.write_rule, "sn-write-rule", act="write_rule")
+        self._quotes = kit.html("sn-quotes")
         self._rule = kit.control(
             W.Textarea, partial(setattr, state, "rule"), "sn-field", "sn-rule", description=words["rule"], rows=4,
             continuous_update=True,
         )  # fmt: skip
         add = kit.button(words["add rule"], state.add_rule, "sn-add-rule", "sn-primary", act="add_rule")
+        self._room = kit.html("sn-rule-room")
         dismiss = kit.button(words["dismiss"], state.dismiss, "sn-dismiss", act="dismiss")
         self._rules = kit.html("sn-rules")
         return [
@@ -63,8 +65,9 @@ class PersonaView(PanelView):
             self._handled,
             self._evidence.widget,
             kit.bar(self._write, dismiss),
+            self._quotes,
             self._rule,
-            kit.bar(add, self._rule_why),
+            kit.bar(add, self._room, self._rule_why),
             self._rules,
         ]
 
@@ -80,14 +83,15 @@ class PersonaView(PanelView):
         for field in self._fields.values():
             field.draw()
         kit.put(self._over, value=line(state.over, "sn-bad"))
-        kit.put(
-            self._why,
-            value=reasons(state, ("save", words["save persona"]), ("import_agent_file", words["import agent file"])),
-        )
+        # What is over a limit stands above the button already.
+        save = [("save", words["save persona"])] if state.why_disabled("save") != state.over else []
+        kit.put(self._why, value=reasons(state, *save, ("import_agent_file", words["import agent file"])))
         kit.put(self._handled, value=state.show_handled)
         self._evidence.draw()
         kit.put(self._write, description=state.say("write rule", n=len(state.ticked)))
+        kit.put(self._quotes, value=quotes_html(state))
         kit.put(self._rule, value=state.rule)
+        kit.put(self._room, value=room_html(state))
         acts = [("write_rule", self._write.description), ("dismiss", words["dismiss"]), ("add_rule", words["add rule"])]
         kit.put(self._rule_why, value=reasons(state, *acts))
         kit.put(self._rules, value=rules_html(state))
@@ -122,6 +126,20 @@ def count_html(state: PersonaState, count: Count) -> str:
     left = state.say("left", n=count.left) if count.left >= 0 else state.say("too many", n=-count.left)
     used = state.say("used", used=count.used, limit=count.limit)
     return line(f"{count.label}　{used}　{left}", "" if count.left >= 0 else "sn-bad")
+
+
+def quotes_html(state: PersonaState) -> str:
+    """The owner's own words a rule is to be made from, to be read beside the field and not to be edited."""
+    return "".join(
+        line(state.say("quoted", text=one.text), "sn-said") + line(one.said, "sn-dim") for one in state.quotes
+    )
+
+
+def room_html(state: PersonaState) -> str:
+    """What L0 and L1 have left with the rule that is being written."""
+    left = state.rule_room
+    told = state.say("left", n=left) if left >= 0 else state.say("too many", n=-left)
+    return line(f"{state.counts[1].label} {told}", "sn-dim" if left >= 0 else "sn-bad")
 
 
 def rules_html(state: PersonaState) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -17,6 +18,8 @@ from selfnote.panels.states.memory import OpenedSource
 
 Key = TypeVar("Key", bound=Hashable)
 
+#: Seconds a page has to draw a field before the cursor goes into it.
+DRAWN = 0.2
 #: Rows that stand in one box.
 CHUNK = 4
 _NOT_IN_A_CLASS = re.compile(r"[^\w-]")
@@ -352,13 +355,15 @@ class DraftField:
         kind = W.Textarea if lines > 1 else W.Text
         traits: dict[str, Any] = {"rows": lines} if lines > 1 else {}
         self.field = kit.control(kind, self._typed, description=label, continuous_update=True, **traits)
+        if lines == 1:
+            self.field.on_msg(self._heard)
         self._help = kit.html(value=line(help, "sn-dim"))
         self._count = kit.html()
         self._elsewhere = kit.html()
         self._save = None
         if save is not None:
             self._save = kit.button(save_label or words["save"], lambda: save(self.key))
-        self._discard = kit.button(words["discard"], lambda: state.discard(self.key))
+        self._discard = kit.button(words["discard"], lambda: self._ask_discard(state))
         self._overwrite = kit.button(words["overwrite"], lambda: state.overwrite(self.key))
         self._new = kit.button(words["add as new"], lambda: as_new(self.key) if as_new else None)
         buttons = [one for one in (self._save, self._discard, self._overwrite, self._new) if one is not None]
@@ -367,6 +372,24 @@ class DraftField:
 
     def _typed(self, text: str) -> None:
         self.kit.state.write(self.key, text)
+
+    def _heard(self, _: object, content: Any, __: object) -> None:
+        """Enter in a field of one line saves it, where its button would."""
+        save = self._save
+        if isinstance(content, dict) and content.get("event") == "submit" and save is not None and not save.disabled:
+            save.click()
+
+    def _ask_discard(self, state: PanelState) -> None:
+        state.ask_discard(self.key)
+        # A row draws its field only when the row is new.
+        self.draw()
+
+    def focus(self) -> None:
+        """Put the owner's cursor into the field; where a page is alive, once it has drawn the field."""
+        try:
+            asyncio.get_running_loop().call_later(DRAWN, self.field.focus)
+        except RuntimeError:
+            self.field.focus()
 
     def bind(self, key: str) -> None:
         """Stand over another draft."""
@@ -387,8 +410,10 @@ class DraftField:
             self._draw_save(state, key, draft)
         else:
             kit.put(self._count, value=self._told(key) if self._told else "")
-        kit.classes(self._discard, name("discard", key), shown=draft is not None)
-        kit.put(self._discard, description=state.words["take theirs" if over else "discard"])
+        asked = state.armed == f"discard {key}"
+        kit.classes(self._discard, name("discard", key), *(["sn-danger"] if asked else []), shown=draft is not None)
+        label = "really discard" if asked else "take theirs" if over else "discard"
+        kit.put(self._discard, description=state.words[label])
         kit.classes(self._overwrite, name("overwrite", key), shown=over)
         kit.classes(self._new, name("add-as-new", key), shown=gone and self._as_new is not None)
         kit.classes(self._elsewhere, name("elsewhere", key), shown=over or gone)

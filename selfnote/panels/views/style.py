@@ -25,7 +25,7 @@ border:1px solid var(--sn-line);border-radius:4px;background:var(--sn-field);col
 .sn-panel .sn-bar{flex-flow:row wrap;gap:.2em .5em;align-items:center}
 .sn-panel .sn-row{border:1px solid var(--sn-line);border-radius:4px;padding:.4em .7em;margin:.25em 2px;
 background:var(--sn-paper)}
-.sn-panel .sn-at-cursor{outline:3px solid var(--sn-info);outline-offset:-1px}
+.sn-panel .sn-at-cursor{outline:3px solid var(--sn-info);outline-offset:-1px;scroll-margin:8em 0 1em}
 .sn-panel .sn-said{font-size:1.08em}
 .sn-panel .sn-dim,.sn-panel .sn-why{color:var(--sn-dim)}
 .sn-panel .sn-badge{display:inline-block;border:1px solid currentColor;border-radius:3px;padding:0 .35em;
@@ -33,7 +33,10 @@ margin:0 .3em 0 0;font-size:.92em;color:var(--sn-ink)}
 .sn-panel .sn-bad{color:var(--sn-bad);font-weight:600}
 .sn-panel .sn-good{color:var(--sn-good)}
 .sn-panel .sn-warn{color:var(--sn-warn);font-weight:600}
-.sn-panel .sn-notice{position:sticky;top:0;z-index:2;background:var(--sn-paper)}
+.sn-panel .sn-sticky{position:sticky;top:-10px;padding-top:10px;z-index:2;background:var(--sn-paper)}
+.sn-tabs .widget-tab-contents,.sn-tabs .jupyter-widget-TabPanel-tabContents,.sn-tabs .widget-box,
+.jp-OutputArea-output:has(.sn-panel),.jp-OutputArea-child:has(.sn-panel),.jp-Cell-outputArea:has(.sn-panel){
+overflow:visible!important}
 .sn-panel .sn-error{border-left:4px solid var(--sn-bad);padding:.2em .7em;background:var(--sn-field)}
 .sn-panel .sn-message{border-left:4px solid var(--sn-good);padding:.2em .7em;background:var(--sn-field)}
 .sn-panel .sn-problem{border-left:4px solid var(--sn-warn);padding:.2em .7em;background:var(--sn-field)}

@@ -42,7 +42,7 @@ imports: $(VENV)/.developed
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.developed
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # Every notebook run anew, its outputs compared with those stored.
 notebooks: $(VENV)/.developed

@@ -82,6 +82,7 @@ text-decoration:underline;cursor:copy;overflow-wrap:anywhere;user-select:all}
 .sn-panel .sn-meter span{border:1px solid var(--sn-line);height:.8em;align-self:center}
 .sn-panel .sn-meter i{display:block;height:100%;background:#2f8a57}
 .sn-panels .lm-TabBar-tab,.sn-panels .p-TabBar-tab{
-min-width:7em;max-width:14em;flex:0 1 auto;color:var(--sn-ink)!important}
+min-width:7em!important;max-width:none!important;width:auto!important;flex:0 0 auto!important;
+color:var(--sn-ink)!important}
 .sn-panels .lm-TabBar-tab.lm-mod-current,.sn-panels .p-TabBar-tab.p-mod-current{font-weight:600}
 """

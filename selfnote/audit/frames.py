@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic.alias_generators import to_camel
 
 from selfnote.audit import schema
-from selfnote.audit.report import _NORMAL_STATUS, Auditable
+from selfnote.audit.report import Auditable
 from selfnote.config import SEGMENTS, Config, parse_config
 from selfnote.errors import SelfnoteError
 from selfnote.home import MemoryHome
@@ -28,6 +28,7 @@ from selfnote.records.heat import heat as heat_of
 from selfnote.records.ledger import HitLine, known_digests, read_hits, read_seen
 from selfnote.records.notes import is_expired, parse_notes
 from selfnote.records.summaries import parse_summaries
+from selfnote.sessions.model import NORMAL
 from selfnote.storage.jsonl import BadLine
 from selfnote.storage.lines import read_text_file
 from selfnote.text import safe
@@ -350,7 +351,7 @@ def _prompt_rows(log: SessionLog) -> Iterator[Row]:
 # --- what was said --------------------------------------------------------------------------------
 def _faults(log: SessionLog) -> list[str]:
     """Why a log is not what it should be; a torn tail is normal."""
-    if log.status in _NORMAL_STATUS:
+    if log.status in NORMAL:
         return []
     return [f"{log.status}: {_joined(f'{one.where}: {one.reason}' for one in log.problems) or 'nothing can be read'}"]
 

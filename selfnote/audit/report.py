@@ -20,6 +20,7 @@ from selfnote.injection.segments import LONGER_THAN_HALF, LONGER_THAN_SEGMENT, N
 from selfnote.records.fact_lines import Fact
 from selfnote.records.ledger import read_hits, read_seen
 from selfnote.records.notes import is_expired
+from selfnote.sessions.model import NORMAL
 from selfnote.storage.atomic import write_atomic
 from selfnote.storage.fingerprints import fingerprint
 from selfnote.storage.jsonl import BadLine
@@ -28,9 +29,6 @@ from selfnote.times import clock, local_date, require_aware
 if TYPE_CHECKING:
     from selfnote.audit.comparison import Comparable, Comparison, Seen
     from selfnote.sessions.library import Sessions
-
-#: Statuses of a session log that are normal: a live or killed session ends in a torn tail (HARNESS part 1, 9).
-_NORMAL_STATUS = frozenset({"ok", "torn"})
 
 
 @dataclass(frozen=True, repr=False)
@@ -296,5 +294,5 @@ def _session_findings(sessions: tuple[SessionRow, ...]) -> list[Finding]:
     return [
         Finding("session", {"id": row.id, "reason": f"{row.status}; {'; '.join(row.problems[:2])}".rstrip("; ")})
         for row in sessions
-        if row.status not in _NORMAL_STATUS
+        if row.status not in NORMAL
     ]

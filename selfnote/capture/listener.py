@@ -26,7 +26,16 @@ from selfnote.records.fact_lines import Fact, Reason
 from selfnote.records.facts import Facts
 from selfnote.records.flags import find_flags
 from selfnote.sessions.library import SessionInfo, Sessions, decode_segment, find_session
-from selfnote.sessions.model import Header, Message, Problem, ResumePoint, Status, read_instant, read_whole_number
+from selfnote.sessions.model import (
+    NORMAL,
+    Header,
+    Message,
+    Problem,
+    ResumePoint,
+    Status,
+    read_instant,
+    read_whole_number,
+)
 from selfnote.storage.fingerprints import Fingerprint, digest, fingerprint
 from selfnote.text import fold
 from selfnote.times import clock, local_time, require_aware
@@ -590,7 +599,7 @@ class Capture:
             told = tuple(f"{opened.id}: {problem.where}: {problem.reason}" for problem in opened.problems)
             return ScanResult(opened.id, target.path, "unreadable", opened.status, errors=told[:1])
         # Where part of a log cannot be read, only the messages that were count as judged.
-        point = opened.resume_point if opened.status in {"ok", "torn"} and not opened.skipped_lines else None
+        point = opened.resume_point if opened.status in NORMAL and not opened.skipped_lines else None
         if point is not None:
             self._narrow(opened, now)
         reading = _Reading(opened.header, opened.messages(), point, target.path, key, seen, opened.status)

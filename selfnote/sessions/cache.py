@@ -118,7 +118,7 @@ def spoken_of(messages: Iterable[Message], *, delegated: bool) -> tuple[Spoken, 
     return tuple(
         Spoken(message.seq, _milliseconds(message.time), message.role, message.text)
         for message in messages
-        if (message.by_owner or message.role == "assistant") and message.text.strip()
+        if message.is_said and message.text.strip()
     )
 
 

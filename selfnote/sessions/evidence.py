@@ -18,7 +18,7 @@ from selfnote.records.fact_lines import Fact
 from selfnote.records.sources import Source, parse_source
 from selfnote.records.summaries import Summary
 from selfnote.sessions.library import SessionInfo, Sessions, decode_segment
-from selfnote.sessions.model import Message
+from selfnote.sessions.model import READ_WHOLE, Message
 from selfnote.storage.fingerprints import digest
 from selfnote.times import format_instant, local_time
 
@@ -42,8 +42,6 @@ SOUND: frozenset[str] = frozenset({"ok", "owner", "import"})
 QUOTES_THE_ASSISTANT = "memory_stage"
 #: Code points of a message that a sentence quotes, and that a line of a transcript shows.
 SAID, SHOWN = 60, 200
-#: Statuses of a log that was read to its end, an unfinished write aside.
-_READ_WHOLE = frozenset({"ok", "torn", "empty"})
 
 
 class Claim(NamedTuple):
@@ -402,11 +400,11 @@ def _explain_missing(parsed: Source, log: SessionLog, missing: _Missing | None) 
     if spot is not None and not spot.type.endswith("/message"):
         return Evidence("", "not the owner's words", case="no message", values={"kind": spot.type})
     last = missing.last_seq if parsed.unit == "seq" else missing.last_line
-    if spot is None and log.status in _READ_WHOLE and (parsed.number or 0) > last:
+    if spot is None and log.status in READ_WHOLE and (parsed.number or 0) > last:
         end = Phrase(parsed.unit, {"n": last}) if missing.last_seq >= 0 else Phrase("nothing")
         return Evidence("", "beyond the end", case="beyond the end", values={"last": end})
     problem = log.problems[-1] if log.problems else None
-    if log.status in _READ_WHOLE or problem is None:
+    if log.status in READ_WHOLE or problem is None:
         return _unreadable(Phrase("gap", {"status": log.status}))
     return _unreadable(f"{log.status}; {problem.where}: {problem.reason}")
 
@@ -465,7 +463,7 @@ def is_owners(message: Message, log: SessionLog) -> bool:
 
 def _spoken_around(log: SessionLog, seq: int, count: int) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     """What was said before and after ``seq``; what a fork copied from its parent counts as said."""
-    own = [one for one in log.messages() if one.by_owner or one.role == "assistant"]
+    own = [one for one in log.messages() if one.is_said]
     before = [one for one in own if one.seq < seq][-count:]
     after = [one for one in own if one.seq > seq][:count]
     seed = log.header.seed_length

@@ -11,6 +11,10 @@ from typing import Any, Literal, NamedTuple
 from selfnote.sessions.decoding import decode_data
 
 Status = Literal["ok", "torn", "corrupt", "ambiguous", "newer", "empty"]
+#: Statuses of a log that are normal: a live or killed session ends in a torn tail (HARNESS part 1, 9).
+NORMAL: frozenset[Status] = frozenset({"ok", "torn"})
+#: Statuses of a log of which nothing that is there stays unread.
+READ_WHOLE: frozenset[Status] = NORMAL | {"empty"}
 Found = Literal["digest", "sentences", "not found"]
 Mode = Literal["appended", "unchanged", "full"]
 
@@ -125,6 +129,11 @@ class Message:
     by_owner: bool
     line: int
     id: str
+
+    @property
+    def is_said(self) -> bool:
+        """Whether it is what the owner or the assistant said, nothing that was injected (S2-020)."""
+        return self.by_owner or self.role == "assistant"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from selfnote.records.persona import part_of_heading
 from selfnote.sessions.events import CHUNK, USER_MESSAGE
 from selfnote.sessions.library import Sessions
 from selfnote.sessions.log import SessionLog
+from selfnote.sessions.model import READ_WHOLE
 from selfnote.storage.atomic import read_file, sync_directory, write_atomic
 from selfnote.storage.jsonl import RawJson, extend_array, members, patch_object
 from selfnote.storage.lines import Line, TextFile, read_text_file
@@ -714,7 +715,7 @@ def _look_at_sessions(
 
 
 def _look_at_log(log: SessionLog, needle: Needle, words: Mapping[str, str], problems: list[str]) -> Iterator[Trace]:
-    if log.status not in ("ok", "torn", "empty"):
+    if log.status not in READ_WHOLE:
         problems.append(words["log"].format(id=log.id, status=log.status))
     if log.header.cwd and needle.is_in(log.header.cwd):
         yield Trace("session", log.path, needle.excerpt(log.header.cwd), 1, log.id, status="session", stays="sessions")

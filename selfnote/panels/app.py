@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import html
 import importlib.util
 import json
@@ -17,15 +18,12 @@ import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from selfnote.demo import DEMO_NOW, demo_home
 from selfnote.errors import Busy, NotFound
 from selfnote.memory import open_memory
 from selfnote.phrases import APP
-
-if TYPE_CHECKING:
-    from ipywidgets import Widget
 
 #: The only address anything here listens on.
 HOST = "127.0.0.1"
@@ -58,13 +56,15 @@ _NO_NEWS = {
 
 
 # --- in the kernel --------------------------------------------------------------------------------
-def show() -> Widget:
-    """The panels over the memory ``selfnote panel`` serves: what the only cell of its page shows."""
+def show() -> None:
+    """Show the panels over the memory ``selfnote panel`` serves: the only cell of its page."""
     from selfnote.panels import open as open_panels
 
     memory = open_memory(read_only=READ_ONLY in os.environ)
     now = DEMO_NOW if DEMO in os.environ else None
-    return open_panels(memory, live=True, language=os.environ.get(LANGUAGE), now=now)
+    open_panels(memory, live=True, language=os.environ.get(LANGUAGE), now=now).display_widget()
+    # What was loaded stays to the end; to walk through all of it now and then would double the time of a click.
+    gc.freeze()
 
 
 # --- serving --------------------------------------------------------------------------------------

@@ -82,11 +82,19 @@ class Facts:
         self._zone = zone
         self._near = near
         self._read_only = read_only
+        self._last: tuple[tzinfo | None, FactFile] | None = None
 
     # --- reading ----------------------------------------------------------------------------------
     def read(self) -> FactFile:
         """The file as it is now: facts, bad lines, bytes."""
-        return parse_facts(read_text_file(self._path), self._zone())
+        return self._parse(read_text_file(self._path))
+
+    def _parse(self, file: TextFile) -> FactFile:
+        """The file's facts; lines that are as they were last time are not parsed again (PERFORMANCE T12)."""
+        zone, last = self._zone(), self._last
+        found = parse_facts(file, zone, known=last[1] if last is not None and last[0] == zone else None)
+        self._last = (zone, found)
+        return found
 
     def all(self) -> list[Fact]:
         """Every readable fact, in file order."""
@@ -384,7 +392,7 @@ class Facts:
         instant = to_milliseconds(require_aware(now or clock()))
 
         def rewritten(file: TextFile) -> tuple[TextFile, Result]:
-            draft = Draft(parse_facts(file, self._zone()), instant)
+            draft = Draft(self._parse(file), instant)
             result = change(draft)
             return draft.written(), result
 

@@ -15,7 +15,7 @@ import selfnote
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from served_page import CHROMIUM, FLAGS, PATIENCE, TIMES, Served, measure, take_picture, watch
+from served_page import CHROMIUM, FLAGS, PATIENCE, TIMES, Served, mark_paint, measure, note_paint, take_picture, watch
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 #: Where every picture a test takes is left.
@@ -69,9 +69,11 @@ def visit(chromium: Browser, complaints: list[str]) -> Iterator[Callable[..., Pa
         context.set_default_timeout(PATIENCE * 1000)
         page = context.new_page()
         watch(page, served.origin, complaints)
+        mark_paint(page, until)
         with measure(label):
             page.goto(served.address, wait_until="commit")
             page.locator(until).first.wait_for()
+        note_paint(page, label.replace("address", "kernel ready"))
         return page
 
     yield go

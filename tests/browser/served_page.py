@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import re
 import shutil
@@ -126,6 +127,54 @@ def measure(label: str) -> Iterator[None]:
     began = time.perf_counter()
     yield
     TIMES.setdefault(label, []).append(time.perf_counter() - began)
+
+
+#: Notes by the page's own clock when it first painted what matches each of ``window.snMarks``.
+_MARKS = """
+window.snPainted = {};
+new MutationObserver(() => {
+  for (const [name, selector] of Object.entries(window.snMarks)) {
+    if (name in window.snPainted || !document.querySelector(selector)) continue;
+    window.snPainted[name] = 0;
+    requestAnimationFrame(() => setTimeout(() => { window.snPainted[name] = performance.now(); }));
+  }
+}).observe(document, { childList: true, subtree: true });
+"""
+#: From the click until the page has painted itself without what matches the selector.
+_CLICK = """
+(selector) => {
+  window.snAnswer = new Promise((done) => {
+    let began = null;
+    document.addEventListener("click", (event) => { began = event.timeStamp; }, { capture: true, once: true });
+    new MutationObserver((_, watching) => {
+      if (began === null || document.querySelector(selector)) return;
+      watching.disconnect();
+      requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
+    }).observe(document, { attributes: true, childList: true, subtree: true });
+  });
+}
+"""
+
+
+def mark_paint(page: Page, until: str) -> None:
+    """Let a page that is about to be opened note when its kernel was ready, and when ``until`` was first painted."""
+    marks = {"kernel": "#jupyter-config-data", "panels": until}
+    page.add_init_script(f"window.snMarks = {json.dumps(marks)};{_MARKS}")
+
+
+def note_paint(page: Page, label: str) -> None:
+    """Note how long that took."""
+    page.wait_for_function("window.snPainted.panels > 0")
+    painted = page.evaluate("window.snPainted")
+    if painted.get("kernel"):
+        TIMES.setdefault(label, []).append((painted["panels"] - painted["kernel"]) / 1000)
+
+
+def click_away(page: Page, button: str, gone: str, label: str) -> None:
+    """Click, and note how long the page took, by its own clock, until what matches ``gone`` is painted no more."""
+    page.evaluate(_CLICK, gone)
+    page.locator(button).click()
+    TIMES.setdefault(label, []).append(page.evaluate("window.snAnswer") / 1000)
 
 
 def take_picture(page: Page, path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from served_page import Served, measure
+from served_page import Served, click_away, measure
 
 import selfnote
 from selfnote.injection.assemble import assemble_injection
@@ -49,9 +49,8 @@ def test_an_approved_candidate_stands_in_the_text_of_the_next_turn(
     card = page.locator(f".sn-card-{candidate.id}")
     expect(card).to_contain_text(candidate.text)
     picture(page, "approve-1-waiting")
-    with measure(CLICK):
-        page.locator(f"button.sn-approve-{candidate.id}").click()
-        expect(card).to_have_count(0)
+    click_away(page, f"button.sn-approve-{candidate.id}", f".sn-card-{candidate.id}", CLICK)
+    expect(card).to_have_count(0)
     expect(page.locator(".sn-memory .sn-message")).to_be_visible()
     expect(page.get_by_role("tab").nth(TABS.index("memory"))).to_contain_text(str(len(waiting) - 1))
     panel = open_tab(page, "injection")
@@ -99,9 +98,10 @@ def test_a_conflict_is_resolved_by_keeping_one_of_the_two(
     expect(pair).to_contain_text(new.text)
     pair.scroll_into_view_if_needed()
     picture(page, "conflict-1-side-by-side")
-    with measure(CLICK):
-        pair.locator(f"button.sn-keep-{new.id}-over-{old.id}").click()
-        expect(pair).to_have_count(0)
+    click_away(
+        page, f"button.sn-keep-{new.id}-over-{old.id}", f".sn-conflict-{old.id}-{new.id}", f"{CLICK}, a conflict"
+    )
+    expect(pair).to_have_count(0)
     expect(page.locator(".sn-memory .sn-message")).to_be_visible()
     picture(page, "conflict-2-resolved")
 
@@ -354,12 +354,10 @@ def test_a_full_memory_is_shown_by_the_page(
     cards = page.locator("[class*=sn-card-]")
     expect(cards).to_have_count(20)
     picture(page, "full")
-    for _ in range(5):
+    for _ in range(9):
         found = re.search(r"sn-card-(f-\w+)", cards.first.get_attribute("class") or "")
         assert found
-        with measure("click to answer, 2,000 facts"):
-            page.locator(f"button.sn-approve-{found[1]}").click()
-            expect(page.locator(f".sn-card-{found[1]}")).to_have_count(0)
+        click_away(page, f"button.sn-approve-{found[1]}", f".sn-card-{found[1]}", f"{CLICK}, 2,000 facts")
     expect(cards).to_have_count(20)
     assert page.locator(".sn-memory .jupyter-widgets").count() <= 500
-    assert len([one for one in read(home).facts.all() if one.status == "approved"]) == approved + 5
+    assert len([one for one in read(home).facts.all() if one.status == "approved"]) == approved + 9

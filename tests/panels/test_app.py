@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import os
@@ -17,6 +18,7 @@ import pytest
 import selfnote
 from selfnote.errors import Busy, NotFound
 from selfnote.panels import app
+from selfnote.panels.views.together import PanelsView
 from selfnote.phrases import APP
 
 SERVED = Path(app.__file__).parent / "voila"
@@ -42,12 +44,19 @@ def test_the_cell_opens_the_memory_the_command_was_given(tmp_path: Path, monkeyp
     home = selfnote.demo_home(tmp_path / ".dsh")
     monkeypatch.setenv("DSH_HOME", str(home))
     monkeypatch.setenv(app.READ_ONLY, "1")
-    shown = app.show()
+    shown: list[PanelsView] = []
+
+    def display(view: PanelsView) -> None:
+        shown.append(view)
+
+    monkeypatch.setattr(PanelsView, "display_widget", display)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    app.show()
     try:
-        assert shown.states.memory.home.root == home
-        assert shown.states.memory.read_only
+        assert shown[0].states.memory.home.root == home
+        assert shown[0].states.memory.read_only
     finally:
-        shown.close()
+        shown[0].close()
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

@@ -11,6 +11,7 @@ from ipywidgets.widgets import widget
 import selfnote
 from selfnote.demo import DEMO_NOW
 from selfnote.panels import keys, memory
+from selfnote.panels.views.memory import QUIET
 
 
 @pytest.fixture
@@ -231,6 +232,22 @@ def test_where_an_event_loop_runs_previews_come_by_themselves(demo, hand):
             while len(review.view.state.previews) < 15:  # noqa: ASYNC110 - nothing tells when the last one came
                 await asyncio.sleep(0.01)
         assert all("采纳后：" in review.read(f"sn-card-{card.id}") for card in review.view.state.cards.rows)
+
+    asyncio.run(wait())
+
+
+def test_previews_wait_until_nothing_new_came_for_a_while(demo, hand):
+    """The next click of an owner who goes through the list must not wait for previews it makes worthless."""
+
+    async def wait() -> None:
+        review = hand(memory(demo, now=DEMO_NOW))
+        for _ in range(4):
+            await asyncio.sleep(QUIET / 2)
+            assert review.view.state.previews == {}
+            review.click(f"sn-retire-{first(review)}")
+        async with asyncio.timeout(20):
+            while not review.view.state.previews:  # noqa: ASYNC110 - nothing tells when the first one came
+                await asyncio.sleep(0.01)
 
     asyncio.run(wait())
 

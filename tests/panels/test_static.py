@@ -113,6 +113,16 @@ def test_text_and_html_come_from_the_same_rows(states):
                 assert word.strip("█░…") in page or set(word) <= set("█░─"), (tab, word)
 
 
+def test_a_page_known_to_be_alive_is_spared_the_twin(demo, hand, monkeypatch):
+    """What nobody will see costs the owner none of the time to the first paint."""
+    shown: list[dict[str, object]] = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **_: shown.append(data))
+    view = hand(panels.open(demo, now=DEMO_NOW)).view
+    monkeypatch.setattr(static, "twin_of_all", lambda _: pytest.fail("the twin was made"))
+    view.display_widget()
+    assert set(shown[0]) == {"application/vnd.jupyter.widget-view+json", "text/plain"}
+
+
 def test_a_view_is_a_widget_and_its_twin_in_one_bundle(demo, hand):
     """What knows widgets shows the widget, what does not reads the table."""
     for tab in TABS:

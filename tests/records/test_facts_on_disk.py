@@ -547,3 +547,52 @@ def test_the_basis_of_a_choice_does_not_depend_on_which_reader_read_the_times():
     assert lenient.problems
     assert plain.without_counters == lenient.without_counters == elsewhere.without_counters
     assert plain.without_counters != parse_fact(line.replace("04:00", "04:01") % "").without_counters
+
+
+def lines_of_a_file():
+    """Lines of a small file: facts of few ids, so that some come twice, and lines nobody can read."""
+    fact = st.builds(
+        lambda number, text, time: json.dumps(
+            {"id": f"f-{number}", "text": text, "status": "candidate", "createdAt": time}, ensure_ascii=False
+        ),
+        st.integers(0, 4),
+        st.sampled_from(["一", "二", "三"]),
+        st.sampled_from(["2026-01-01T00:00:00Z", "2026-01-01T00:00:00", "gibberish"]),
+    )
+    return st.lists(st.one_of(fact, st.sampled_from(["", "{", "[]", "不是一行"])), max_size=8)
+
+
+@given(files=st.lists(lines_of_a_file(), min_size=2, max_size=5))
+def test_what_was_read_before_never_shows_in_what_is_read_now(tmp_path_factory, files):
+    """PERFORMANCE T12: lines that stand as they stood are not parsed again; the outcome is that of a fresh reading."""
+    home = tmp_path_factory.mktemp("again") / ".dsh"
+    path = home / "memory" / "facts.jsonl"
+    path.parent.mkdir(parents=True)
+    kept = selfnote.open_memory(home, tz="Asia/Shanghai")
+    for lines in files:
+        path.write_text("\n".join(lines), encoding="utf-8")
+        fresh = selfnote.open_memory(home, tz="Asia/Shanghai").facts
+        assert kept.facts.all() == fresh.all()
+        assert kept.facts.bad_lines() == fresh.bad_lines()
+
+
+def test_another_time_zone_reads_naive_times_again(tmp_path, put, line_of):
+    memory = selfnote.open_memory(tmp_path / ".dsh")
+    put(memory.home.facts, line_of(id="f-1", text="一", status="candidate", createdAt="2026-01-01T08:00:00") + "\n")
+    memory.config.save(tz="Asia/Shanghai")
+    assert memory.facts.get("f-1").created_at == datetime(2026, 1, 1, 0, 0, tzinfo=UTC)
+    memory.config.save(tz="UTC")
+    assert memory.facts.get("f-1").created_at == datetime(2026, 1, 1, 8, 0, tzinfo=UTC)
+
+
+def test_an_act_parses_only_the_lines_that_changed(memory, put, line_of, monkeypatch):
+    """A click among thousands of facts costs what it changes."""
+    lines = [line_of(id=f"f-{n}", text=f"第 {n} 条", status="candidate") for n in range(50)]
+    put(memory.home.facts, "\n".join(lines) + "\n")
+    memory.facts.approve("f-0", now=at(0))
+    parsed = []
+    monkeypatch.setattr(
+        "selfnote.records.fact_lines.parse_fact", lambda raw, zone=None: parsed.append(raw) or parse_fact(raw, zone)
+    )
+    memory.facts.approve("f-7", now=at(1))
+    assert [json.loads(raw)["id"] for raw in parsed] == ["f-0"], "the one line that the act before had written"

@@ -45,7 +45,8 @@ from selfnote.phrases import ATTRIBUTION_LABELS
 
 #: The parts of the tab, and the list each shows.
 PARTS = ("conflicts", "candidates", "approved", "retired", "habits")
-#: Seconds between two previews that are worked out while nothing else is to be done.
+#: Seconds without anything new before previews are worked out, and between two of them.
+QUIET = 0.25
 PAUSE = 0.02
 
 
@@ -59,6 +60,7 @@ class MemoryView(PanelView):
         self.editing = ""
         self._later: asyncio.TimerHandle | None = None
         self._left = 0
+        self._looking = False
         super().__init__(state, alone=alone, live=live)
 
     def _build(self, kit: Kit) -> list[Any]:
@@ -149,8 +151,14 @@ class MemoryView(PanelView):
 
     # --- previews, when there is time -------------------------------------------------------------
     def _look_ahead(self) -> None:
-        """Where an event loop runs, work out the previews of this page one by one between other things (S2-083)."""
-        if self._later is not None or "candidates" not in self.open_parts:
+        """Where an event loop runs, work out the previews of this page one by one between other things (S2-083).
+
+        Whatever is drawn anew puts it off: the next click would wait for a preview that it makes worthless.
+        """
+        if self._looking:
+            return
+        self._stop_looking()
+        if "candidates" not in self.open_parts:
             return
         self._left = sum(card.id not in self.state.previews for card in self.state.cards.rows)
         try:
@@ -158,20 +166,26 @@ class MemoryView(PanelView):
         except RuntimeError:
             return
         if self._left:
-            self._later = loop.call_later(PAUSE, self._look)
+            self._later = loop.call_later(QUIET, self._look)
 
     def _look(self) -> None:
-        before = self._left
-        self._left = self.state.preview_shown(at_most=1)
+        before, self._looking = self._left, True
+        try:
+            self._left = self.state.preview_shown(at_most=1)
+        finally:
+            self._looking = False
         # One that cannot be worked out is left to the button, which tells why.
         again = 0 < self._left < before
         self._later = asyncio.get_running_loop().call_later(PAUSE, self._look) if again else None
 
-    def close(self) -> None:
-        """Stop looking ahead, and free every widget."""
+    def _stop_looking(self) -> None:
         if self._later is not None:
             self._later.cancel()
             self._later = None
+
+    def close(self) -> None:
+        """Stop looking ahead, and free every widget."""
+        self._stop_looking()
         super().close()
 
 

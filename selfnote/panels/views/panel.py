@@ -15,8 +15,6 @@ from selfnote.panels.states.base import Paged, PanelState
 from selfnote.panels.views.pieces import Kit, line, notice, watch
 from selfnote.panels.views.style import SHEET
 
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-
 
 class Shown(W.VBox):
     """A widget that reads without a kernel too: beside it goes its static twin, hidden where the widget is alive."""
@@ -29,9 +27,18 @@ class Shown(W.VBox):
         return self.twin()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **kwargs: Any) -> Any:
-        bundle = super()._repr_mimebundle_(include=include, exclude=exclude, **kwargs)
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        return {**data, "text/html": self.twin()}
+        return {**self._widget_bundle(include=include, exclude=exclude, **kwargs), "text/html": self.twin()}
+
+    def _widget_bundle(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return dict(bundle[0] if isinstance(bundle, tuple) else bundle)
+
+    def display_widget(self, **kwargs: Any) -> None:
+        """Show the widget alone, where it is known to be alive: on the page of ``selfnote panel``."""
+        from IPython.display import display
+
+        # Where neither widgets nor pages are known, the first letters of the style sheet would stand here.
+        display({**self._widget_bundle(), "text/plain": f"<{type(self).__name__}>"}, raw=True, **kwargs)
 
     def _ipython_display_(self, **kwargs: Any) -> None:
         """Show the widget, and its twin as an output of its own.
@@ -41,10 +48,7 @@ class Shown(W.VBox):
         """
         from IPython.display import display
 
-        data = {one: part for one, part in self._repr_mimebundle_().items() if one != "text/html"}
-        # Where neither widgets nor pages are known, the first letters of the style sheet would stand here.
-        data["text/plain"] = f"<{type(self).__name__}>"
-        display(data, raw=True, **kwargs)
+        self.display_widget(**kwargs)
         display({"text/html": f'<div class="sn-behind">{self.twin()}</div>'}, raw=True)
 
 

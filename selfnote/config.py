@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic.alias_generators import to_camel, to_snake
 
 from selfnote.errors import Conflict, LimitExceeded, require_writable
 from selfnote.phrases import CHINESE, OLD_DEFAULT_HEADERS, PHRASES, Phrases
@@ -143,6 +143,16 @@ class Config(BaseModel):
         }
 
 
+def setting_limits(name: str) -> dict[str, int]:
+    """The limits of a setting as the settings' model states them: ``most``, ``low`` and ``high``."""
+    found: dict[str, int] = {}
+    for rule in Config.model_fields[name].metadata:
+        for key, limit in (("most", "max_length"), ("low", "ge"), ("high", "le")):
+            if (value := getattr(rule, limit, None)) is not None:
+                found[key] = value
+    return found
+
+
 def parse_config(text: str) -> tuple[Config, tuple[str, ...]]:
     """The settings in ``text``, and what could not be used: a bad value has its default, its neighbours stay."""
     if not text.strip():
@@ -207,7 +217,11 @@ class ConfigStore:
         unknown = sorted(set(changes) - set(Config.model_fields))
         if unknown:
             names = ", ".join(sorted(Config.model_fields))
-            raise LimitExceeded(f"no setting is called {', '.join(unknown)}; there are {names}")
+            raise LimitExceeded(
+                f"no setting is called {', '.join(unknown)}; there are {names}",
+                told="no such setting",
+                names=tuple(unknown),
+            )
 
         def change(file: TextFile) -> tuple[TextFile, Config]:
             text = file.text
@@ -216,13 +230,19 @@ class ConfigStore:
             if expect is not None and current.revision != expect:
                 raise Conflict(
                     f"{self._path.name} has revision {current.revision}, expected {expect}: "
-                    "it was changed meanwhile - load it again"
+                    "it was changed meanwhile - load it again",
+                    told="file changed",
+                    file=self._path.name,
                 )
             values = _validated(changes)
             try:
                 patched = patch_object(text, _within(members(text), values))
             except (ValueError, RecursionError) as error:
-                raise Conflict(f"{self._path} is not a JSON object ({error}); mend it by hand first") from error
+                raise Conflict(
+                    f"{self._path} is not a JSON object ({error}); mend it by hand first",
+                    told="no JSON object",
+                    path=self._path,
+                ) from error
             body = patched.encode("utf-8", "surrogateescape")
             new = TextFile(file.path, file.bom, (Line(body, b""),), file.newline, file.fingerprint)
             return new, parse_config(patched)[0]
@@ -236,10 +256,39 @@ def _validated(changes: dict[str, Any]) -> dict[str, Any]:
     try:
         model = Config.model_validate({to_camel(name): value for name, value in changes.items()}, strict=False)
     except ValidationError as error:
-        found = "; ".join(f"{'.'.join(map(str, one['loc']))}={one['input']!r}: {one['msg']}" for one in error.errors())
-        raise LimitExceeded(f"{found}; nothing was written") from error
+        raise _unusable(error) from error
     values = model.model_dump(by_alias=True, mode="json")
     return {to_camel(name): values[to_camel(name)] for name in changes}
+
+
+def _unusable(error: ValidationError) -> LimitExceeded:
+    """What to raise for values the model refuses: the message names each, the owner's sentence the first."""
+    errors = error.errors()
+    found = "; ".join(f"{'.'.join(map(str, one['loc']))}={one['input']!r}: {one['msg']}" for one in errors)
+    message = f"{found}; nothing was written"
+    first = errors[0]
+    setting, value = to_snake(str(first["loc"][0])), first["input"]
+    limits = setting_limits(setting)
+    if first["type"] == "string_too_long":
+        return LimitExceeded(
+            message, told="setting too long", setting=setting, chars=len(value), most=first["ctx"]["max_length"]
+        )
+    kind = "whole number" if Config.model_fields[setting].annotation is int else "number"
+    if "high" in limits:
+        return LimitExceeded(
+            message,
+            told="setting outside",
+            setting=setting,
+            value=value,
+            kind=kind,
+            low=limits["low"],
+            high=limits["high"],
+        )
+    if "low" in limits:
+        return LimitExceeded(
+            message, told="setting too low", setting=setting, value=value, kind=kind, low=limits["low"]
+        )
+    return LimitExceeded(message, told="setting unusable", setting=setting, value=value)
 
 
 def _within(stored: Mapping[str, str], values: dict[str, Any]) -> dict[str, Any]:

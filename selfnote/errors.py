@@ -6,7 +6,16 @@ import os
 
 
 class SelfnoteError(Exception):
-    """Everything selfnote raises on purpose."""
+    """Everything selfnote raises on purpose.
+
+    The message is English. ``told`` is the key of the same sentence for an owner who reads another language (REFUSALS),
+    empty where no panel can meet it; ``values`` fill its gaps.
+    """
+
+    def __init__(self, message: str = "", *, told: str = "", **values: object) -> None:
+        super().__init__(message)
+        self.told = told
+        self.values = values
 
 
 class NotFound(SelfnoteError):  # noqa: N818 - the public name is fixed by DESIGN
@@ -40,4 +49,6 @@ class ReadOnly(SelfnoteError):  # noqa: N818 - the public name is fixed by DESIG
 def require_writable(path: str | os.PathLike[str], *, read_only: bool) -> None:
     """Refuse a write to a memory that was opened read-only. Raises ReadOnly."""
     if read_only:
-        raise ReadOnly(f"{path} was opened read-only; open_memory(..., read_only=False) may change it")
+        raise ReadOnly(
+            f"{path} was opened read-only; open_memory(..., read_only=False) may change it", told="read only", path=path
+        )

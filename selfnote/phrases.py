@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from selfnote.errors import SelfnoteError
+
 Language = Literal["zh", "en"]
 
 #: Between inline entries, and after a label: one code point each in both languages (DESIGN "Length").
@@ -1640,6 +1642,11 @@ PANELS: dict[str, dict[str, str]] = {
         "refused corrupt": "文件读不出来，什么都没写。",
         "refused disk": "磁盘读写失败；你的草稿还在。",
         "refused other": "没有做成。",
+        "no fact now": "没有编号 {id} 的事实了，它刚被改过或删掉。",
+        "no note now": "没有编号 {id} 的自述了，它刚被改过或删掉。",
+        "notes changed since": "点了第一下之后 notes.md 又被改过，一条都没移；看过现在的再清空。",
+        "nothing to write over": "「{what}」已经不在，没有可改的；它刚被改过或删掉。",
+        "gone, nothing to write over": "「{what}」已经不在，没有可盖过的；草稿还在。",
         "bad line": "{file} 第 {line} 行看不懂，原样留着，不会进注入。",
         "bad lines": "另有 {n} 行看不懂，也原样留着。",
         "rule same topic, different numbers": "同一件事，数字不同",
@@ -1974,6 +1981,25 @@ PANELS: dict[str, dict[str, str]] = {
         "seen": "搜到过",
         "last seen": "上次搜到",
         "state": "状态",
+        "column item": "项",
+        "column value": "值",
+        "column note": "说明",
+        "column holds": "内容",
+        "column size": "大小",
+        "column modified": "修改时间",
+        "column path": "路径",
+        "column pinned": "钉住",
+        "column date": "日期",
+        "column length": "字数",
+        "column text": "正文",
+        "column said": "何时",
+        "column signal": "哪种",
+        "column rule": "规则",
+        "column fares": "之后",
+        "column heard": "次数",
+        "column who": "谁",
+        "column here": "这一条",
+        "column refusal": "怎么没成",
         "attribution help": "热度量的是占了多少位置，不是有多重要；静默的就是多加 100 字该让谁的候选答案。",
     },
     "en": {
@@ -1994,6 +2020,11 @@ PANELS: dict[str, dict[str, str]] = {
         "refused corrupt": "A file cannot be read. Nothing was written.",
         "refused disk": "The disk could not be read or written. Your draft is still here.",
         "refused other": "It was not done.",
+        "no fact now": "no fact has the id '{id}' now",
+        "no note now": "no note has the id '{id}' now; it was edited or deleted meanwhile",
+        "notes changed since": "notes.md was changed since the first click; nothing was moved",
+        "nothing to write over": "there is no '{what}' to write over; it was changed meanwhile",
+        "gone, nothing to write over": "'{what}' is gone; there is nothing to write over",
         "bad line": "{file}, line {line} is not understood; it stays as it is and is not injected.",
         "bad lines": "Other lines that are not understood, and stay too: {n}.",
         "rule same topic, different numbers": "same topic, different numbers",
@@ -2334,9 +2365,115 @@ PANELS: dict[str, dict[str, str]] = {
         "seen": "Found",
         "last seen": "Last found",
         "state": "State",
+        "column item": "Item",
+        "column value": "Value",
+        "column note": "Remarks",
+        "column holds": "Holds",
+        "column size": "Size",
+        "column modified": "Modified",
+        "column path": "Path",
+        "column pinned": "Pinned",
+        "column date": "Date",
+        "column length": "Characters",
+        "column text": "Text",
+        "column said": "When",
+        "column signal": "Kind",
+        "column rule": "Rule",
+        "column fares": "Since then",
+        "column heard": "Times",
+        "column who": "Who",
+        "column here": "This one",
+        "column refusal": "What came of it",
         "attribution help": "Heat is the place a fact has taken, not its importance; the silent ones might give way.",
     },
 }
+
+#: What the core refuses, by ``SelfnoteError.told``: what, value, limit, what to do. Chinese only: the English sentence
+#: is the message of the error itself. That nothing was written, and the draft is kept, stands above it in PANELS.
+REFUSALS: dict[str, str] = {
+    "read only": "{path} 是只读打开的，不能写；要改，重新打开时别选只读。",
+    "lock held": "{lock} 被别的程序占着，等了 {wait:g} 秒也没等到；等它写完再试。",
+    "kept changing": "{path} 一直有别的程序在改，试了 {tries} 次都没写进去；先关掉那个程序。",
+    "not set aside": "{path} 挪不开；请动手把它移走。",
+    "file too large": "{path} 有 {size} 字节，最多读 {cap} 字节；把一部分挪到别的文件。",
+    "file grew": "{path} 读的时候长到了 {cap} 字节以上，最多读这么多；把一部分挪到别的文件。",
+    "line too long": "这条{record}存成一行要 {size} 字节，最多 {cap} 字节；改短一点。",
+    "half a character": "「{name}」第 {place} 个字只有半个（{code}），文件存不下；把这段重新复制一遍。",
+    "nothing printable": "「{name}」写的是 {text!r:.40}，没有一个看得见的字；至少写一个。",
+    "importance": "重要性不能是「{importance!s:.40}」；填 {low:g} 到 {high:g} 之间的一个数。",
+    "no fact": "没有编号 {id} 的事实了：{file} 里现在有 {facts} 条，另有 {unreadable} 行看不懂；看过现在的再决定。",
+    "fact changed": "事实 {id} 刚被改过，现在是「{text:.40}」（{status}）；看过现在的再决定。",
+    "no such move": "事实 {id} 现在是「{status}」，不能变成「{to}」；已退役的用「恢复」找回，已采纳的只能退役。",
+    "flagged in bulk": "事实 {id} 可疑（{flags}），不能成批采纳；看过再单独采纳。",
+    "replaces itself": "事实 {id} 不能顶替自己；选另一条。",
+    "nothing to undo": "事实 {id} 没有可撤销的决定，从收下起就是「{status}」。",
+    "status by hand": "事实 {id} 现在是「{status}」，最后一次决定却是「{ended}」：那一行被手改过；到文件里改状态。",
+    "partner changed": (
+        "和 {id} 一起动过的事实 {partner} 后来又被改过，现在是「{text:.40}」（{status}）；两条分开撤销或修改。"
+    ),
+    "no conflict": "事实 {one} 和 {other} 没有记成冲突；没有要决定的。",
+    "note too long": "这条自述有 {chars} 字，notes.md 一共最多 {most} 字；写短一点。",
+    "no note": "{file} 里没有编号 {id} 的自述了，它刚被改过或删掉；看过现在的再改。",
+    "note changed": "自述 {id}「{text:.40}」刚被改过；看过现在的再改。",
+    "no such tier": "没有叫「{tier}」的型；可选{tiers}。",
+    "tag not offered": "标签「{tag}」现在不能升成习惯；可以升的：{offered}。",
+    "no habit": "没有编号 {id} 的习惯了；看过现在的再撤销。",
+    "evidence unreadable": "persona.evidence.json 第 {line} 行起读不出来；修好它，或把它移走。",
+    "rule made": "证据 {id}「{text:.40}」已经写成规则，不能再放下。",
+    "no correction": "没有编号 {id} 的证据了；看过现在的再选。",
+    "rule made before": "证据 {id}「{text:.40}」早先已写成规则；看过现在的再选。",
+    "persona too long": "「{name}」有 {chars} 字，最多 {most} 字；删短再存，L0、L1 里的背景可以挪到 L2。",
+    "no agent file": "没有 {file} 可以导入；直接在这里写。",
+    "file changed": "{file} 刚被改过，已不是你看到的那份；看过现在的再存。",
+    "reads as a heading": "{part} 第 {line} 行「{text:.40}」会被读成 {opened} 的标题；换个写法。",
+    "no such setting": "没有叫 {names} 的设置；看看名字写对没有。",
+    "no JSON object": "{path} 不是一个 JSON 对象；先动手修好它。",
+    "setting too long": "「{setting}」有 {chars} 字，最多 {most} 字；改短再存。",
+    "setting outside": "「{setting}」不能是「{value!s:.40}」；填从 {low} 到 {high} 的{kind}。",
+    "setting too low": "「{setting}」不能是「{value!s:.40}」；填不小于 {low} 的{kind}。",
+    "setting unusable": "「{setting}」不能是「{value!s:.40}」；换一个值。",
+    "profile too long": "画像有 {chars} 字，最多 {most} 字；改短。",
+    "no such facts": "没有编号 {ids} 的事实了；看过现在的再存。",
+    "nothing to imagine": "没有编号 {ids} 的条目了，算不出会怎样；看过现在的再看。",
+    "not squeezed": "{ids} 现在没有被挤出；看「为什么」。",
+    "index unwritable": "{path} 写不进去；删掉这个索引再重建。",
+    "nothing of this id": "没有编号 {id} 的条目了，它刚被改过或删掉。",
+}
+
+_CHINESE_STATUS = {one: PANELS["zh"][f"status {one}"] for one in ("candidate", "approved", "retired")}
+#: By gap of REFUSALS, what a name of ours is called; of a red flag its kind is enough.
+_CHINESE_NAMES: dict[str, dict[str, str]] = {
+    "status": _CHINESE_STATUS,
+    "to": _CHINESE_STATUS,
+    "ended": _CHINESE_STATUS,
+    "flags": {one.removeprefix("flag "): label for one, label in PANELS["zh"].items() if one.startswith("flag ")},
+    "tiers": {one: PANELS["zh"][f"tier {one}"] for one in ("core", "stable", "temp")},
+    "setting": PANELS["zh"],
+    "name": {
+        "text": "措辞",
+        "tag": "标签",
+        "note": "自述",
+        "habit": "习惯",
+        "profile": "画像",
+        "the whole file": PANELS["zh"]["whole file"],
+    },
+    "record": {"fact": "事实", "summary": "摘要"},
+    "kind": {"whole number": "整数", "number": "数"},
+}
+
+
+def describe_error(error: Exception, language: str) -> str:
+    """What an error says, in the owner's language; in its own words, English, where there are no others."""
+    if language != "zh" or not isinstance(error, SelfnoteError) or error.told not in REFUSALS:
+        return str(error)
+    return REFUSALS[error.told].format(**{gap: _in_chinese(gap, value) for gap, value in error.values.items()})
+
+
+def _in_chinese(gap: str, value: object) -> object:
+    if isinstance(value, tuple):
+        return "、".join(str(_in_chinese(gap, one)) for one in value) or "无"
+    return _CHINESE_NAMES.get(gap, {}).get(str(value).partition(":")[0], value)
+
 
 #: What ``selfnote panel`` and ``selfnote lab`` say in the shell and around the page.
 APP: dict[str, dict[str, str]] = {

@@ -103,7 +103,11 @@ def require_text(name: str, text: str) -> str:
     if broken := _SURROGATE.search(text):
         raise LimitExceeded(
             f"{name} holds half a character (U+{ord(broken[0]):04X} at {broken.start()}), which no file can keep; "
-            "copy the text again"
+            "copy the text again",
+            told="half a character",
+            name=name,
+            place=broken.start() + 1,
+            code=f"U+{ord(broken[0]):04X}",
         )
     return text
 
@@ -111,7 +115,12 @@ def require_text(name: str, text: str) -> str:
 def require_printable(name: str, text: str) -> str:
     """``text`` if a file can hold it and there is something to read in it. Raises LimitExceeded."""
     if not is_printable(safe(require_text(name, text))):
-        raise LimitExceeded(f"{name}={text!r} has nothing printable; write at least one readable character")
+        raise LimitExceeded(
+            f"{name}={text!r} has nothing printable; write at least one readable character",
+            told="nothing printable",
+            name=name,
+            text=text,
+        )
     return text
 
 

@@ -202,6 +202,15 @@ class Packing:
         prepared = self.snapshot.competing.prepare(self.now, self.snapshot.config.half_life_days)
         return {fact.id: place for place, fact in enumerate(prepared)}
 
+    @cached_property
+    def turns(self) -> dict[str, int]:
+        """Id -> hours of use until it goes in by itself."""
+        found: dict[str, int] = {}
+        for hour in run(self.snapshot, self.now, TURNS + 1):
+            for identifier in inside(hour.injection):
+                found.setdefault(identifier, hour.number)
+        return found
+
     def warmth(self, identifier: str) -> float | None:
         """The heat of an approved fact."""
         fact = self.snapshot.competing.facts.get(identifier)
@@ -218,7 +227,11 @@ class Packing:
 
 def packing(memory: HasHome, now: datetime, budgets: Mapping[str, int] | None = None) -> Packing:
     """What is on disk now, at ``now``."""
-    snapshot = read_snapshot(memory.home, zone=memory.zone_override)
+    return packing_of(read_snapshot(memory.home, zone=memory.zone_override), now, budgets)
+
+
+def packing_of(snapshot: Snapshot, now: datetime, budgets: Mapping[str, int] | None = None) -> Packing:
+    """What was read, at ``now``."""
     limits = snapshot.config.budgets() if budgets is None else require_budgets(budgets)
     return Packing(snapshot, require_aware(now), limits, snapshot.rotation_file.value)
 
@@ -336,7 +349,6 @@ class _Answer(NamedTuple):
 
 
 def _answers(room: Packing, only: Collection[str]) -> Iterator[_Answer]:
-    turns = _turns(room)
     afresh = inside(room.afresh)
     for name, segment in room.text.segments.items():
         for rank, one in enumerate(segment.squeezed, start=1):
@@ -350,7 +362,7 @@ def _answers(room: Packing, only: Collection[str]) -> Iterator[_Answer]:
                 singles = _by_heat(room, (way.other for way in remedies if way.other is not None))
                 # The coldest single one, where one is enough.
                 needed = (singles[-1],) if singles else must_go(room, one, name)
-            yield _Answer(name, rank, segment, one, by_itself, turns.get(one.id), remedies, needed)
+            yield _Answer(name, rank, segment, one, by_itself, room.turns.get(one.id), remedies, needed)
 
 
 def _remedies(room: Packing, one: Squeezed, segment: str) -> Iterator[Remedy]:
@@ -360,15 +372,6 @@ def _remedies(room: Packing, one: Squeezed, segment: str) -> Iterator[Remedy]:
             ways.append(raise_budget(room, one, "profile"))
         yield from (way for way in ways if way is not None)
     yield from retire_one(room, one, segment)
-
-
-def _turns(room: Packing) -> dict[str, int]:
-    """Id -> hours of use until it goes in by itself."""
-    found: dict[str, int] = {}
-    for hour in run(room.snapshot, room.now, TURNS + 1):
-        for identifier in inside(hour.injection):
-            found.setdefault(identifier, hour.number)
-    return found
 
 
 @dataclass(frozen=True, repr=False)
@@ -453,11 +456,19 @@ def squeeze(memory: HasHome, *, now: datetime, only: Ids = ()) -> Squeeze:
     NotFound
         When an entry of ``only`` is not squeezed.
     """
-    room, wanted = packing(memory, now), ids_of(only)
+    return ask_about(packing(memory, now), ids_of(only))
+
+
+def ask_about(room: Packing, wanted: tuple[str, ...]) -> Squeeze:
+    """``squeeze`` in a packing that is at hand: what was worked out for other entries is not worked out again."""
     out = {one.id for segment in room.text.segments.values() for one in segment.squeezed}
     if missing := [one for one in wanted if one not in out]:
         names = ", ".join(map(repr, missing))
-        raise NotFound(f"{names} is not squeezed at {format_instant(room.now)}; m.why_not tells where an entry stands")
+        raise NotFound(
+            f"{names} is not squeezed at {format_instant(room.now)}; m.why_not tells where an entry stands",
+            told="not squeezed",
+            ids=tuple(missing),
+        )
     return Squeeze(room, wanted)
 
 

@@ -114,7 +114,9 @@ def _require(what: str, identifiers: Iterable[str], known: Iterable[str]) -> Non
     missing = [one for one in identifiers if one not in known]
     if missing:
         raise NotFound(
-            f"no {what} has the id {', '.join(map(repr, missing))}; m.facts.all() and m.notes.list() list them"
+            f"no {what} has the id {', '.join(map(repr, missing))}; m.facts.all() and m.notes.list() list them",
+            told="nothing to imagine",
+            ids=tuple(missing),
         )
 
 

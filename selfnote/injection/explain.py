@@ -136,11 +136,20 @@ def override_profile(memory: HasConfig, text: str, fact_ids: Sequence[str], *, e
     budget = snapshot.config.profile_max_chars
     length = len(safe(require_printable("profile", text)))
     if length > budget:
-        raise LimitExceeded(f"the profile has {length} characters, at most {budget}; shorten it - nothing was saved")
+        raise LimitExceeded(
+            f"the profile has {length} characters, at most {budget}; shorten it - nothing was saved",
+            told="profile too long",
+            chars=length,
+            most=budget,
+        )
     known = snapshot.facts_file.value.by_id
     missing = [one for one in fact_ids if one not in known]
     if missing:
-        raise NotFound(f"no fact has the id {', '.join(missing)}; m.facts.approved() lists them")
+        raise NotFound(
+            f"no fact has the id {', '.join(missing)}; m.facts.approved() lists them",
+            told="no such facts",
+            ids=tuple(missing),
+        )
     override = make_override(text, [known[one] for one in fact_ids])
     return memory.config.save(expect=expect, profile_override=override.model_dump(by_alias=True, mode="json"))
 
@@ -216,7 +225,9 @@ def _describe(snapshot: Snapshot, identifier: str, now: datetime) -> str:
         return words["persona"].format(text=_short(line))
     raise NotFound(
         f"nothing has the id {identifier!r}: facts are f-…, notes n-…, habits h-…, persona lines l0:1, l1:2; "
-        "selfnote audit lists them"
+        "selfnote audit lists them",
+        told="nothing of this id",
+        id=identifier,
     )
 
 

@@ -271,7 +271,11 @@ def parse_evidence(data: bytes, zone: tzinfo | None = None) -> dict[str, RuleEvi
         if not isinstance(values, dict):
             raise ValueError(f"a JSON {type(values).__name__}, not an object")  # noqa: TRY004, TRY301 - one error kind
     except (ValueError, RecursionError) as error:
-        raise Corrupt(f"persona.evidence.json cannot be read ({error}); mend it or move it away") from error
+        raise Corrupt(
+            f"persona.evidence.json cannot be read ({error}); mend it or move it away",
+            told="evidence unreadable",
+            line=getattr(error, "lineno", 1),
+        ) from error
     found: dict[str, RuleEvidence] = {}
     for fingerprint, one in values.items():
         if not isinstance(one, dict):
@@ -512,7 +516,12 @@ class Corrections:
             parsed = parse_corrections(file)
             found = _require(parsed, identifier)
             if found.status == "used":
-                raise Conflict(f"a rule was made of correction {identifier}; it cannot be dismissed any more")
+                raise Conflict(
+                    f"a rule was made of correction {identifier}; it cannot be dismissed any more",
+                    told="rule made",
+                    id=identifier,
+                    text=found.text,
+                )
             if found.status == "dismissed":
                 return file, found
             patched = patch_lines(parsed, {identifier: {"status": "dismissed", "dismissedAt": at}})
@@ -586,7 +595,11 @@ class Corrections:
 def _require(parsed: CorrectionFile, identifier: str) -> Correction:
     found = parsed.find(identifier)
     if found is None:
-        raise NotFound(f"no correction has the id {identifier!r}; m.corrections.page() lists them")
+        raise NotFound(
+            f"no correction has the id {identifier!r}; m.corrections.page() lists them",
+            told="no correction",
+            id=identifier,
+        )
     return found
 
 

@@ -56,7 +56,12 @@ class Draft:
         if found is None:
             raise NotFound(
                 f"no fact has the id {identifier!r} in {self.parsed.file.path.name} "
-                f"({len(self.facts)} facts, {len(self.parsed.bad_lines)} unreadable lines)"
+                f"({len(self.facts)} facts, {len(self.parsed.bad_lines)} unreadable lines)",
+                told="no fact",
+                id=identifier,
+                file=self.parsed.file.path.name,
+                facts=len(self.facts),
+                unreadable=len(self.parsed.bad_lines),
             )
         return found
 
@@ -147,7 +152,11 @@ def shown(draft: Draft, one: Which, expect: str | None) -> Fact:
     if expect is not None and stored.revision != expect:
         raise Conflict(
             f"fact {stored.id} has revision {stored.revision}, expected {expect}: it was changed meanwhile "
-            f"(now {stored.status}: {stored.text[:40]!r}) - load it again"
+            f"(now {stored.status}: {stored.text[:40]!r}) - load it again",
+            told="fact changed",
+            id=stored.id,
+            status=stored.status,
+            text=stored.text,
         )
     return stored
 
@@ -156,7 +165,13 @@ def require_move(fact: Fact, to: Status) -> None:
     """Refuse a transition that is not one of TRANSITIONS. Raises Conflict."""
     if to != fact.status and to not in TRANSITIONS[fact.status]:
         way = "undo is the way back" if fact.status == "retired" else "retire is the only way on"
-        raise Conflict(f"fact {fact.id} is {fact.status} and cannot become {to}; {way}")
+        raise Conflict(
+            f"fact {fact.id} is {fact.status} and cannot become {to}; {way}",
+            told="no such move",
+            id=fact.id,
+            status=fact.status,
+            to=to,
+        )
 
 
 def move(draft: Draft, fact: Fact, to: Status, via: str, *, partner: Fact | None = None) -> Fact:
@@ -188,11 +203,20 @@ def undo(draft: Draft, fact: Fact, via: str) -> Fact:
     """Restore the status before the last owner transition, and the fact moved together with this one."""
     last = _last_transition(fact)
     if last is None:
-        raise Conflict(f"fact {fact.id} has no owner transition to undo; it is {fact.status} as it was kept")
+        raise Conflict(
+            f"fact {fact.id} has no owner transition to undo; it is {fact.status} as it was kept",
+            told="nothing to undo",
+            id=fact.id,
+            status=fact.status,
+        )
     if last.to != fact.status:
         raise Conflict(
             f"fact {fact.id} is {fact.status} though its last transition ended in {last.to}: "
-            "its line was changed by hand - change the status there"
+            "its line was changed by hand - change the status there",
+            told="status by hand",
+            id=fact.id,
+            status=fact.status,
+            ended=last.to,
         )
     if last.replaces is None:
         return _step_back(draft, fact, last, via, None)
@@ -200,7 +224,12 @@ def undo(draft: Draft, fact: Fact, via: str) -> Fact:
     before = _last_transition(partner)
     if partner.revision != last.replaces_revision or before is None or before.at != last.at:
         raise Conflict(
-            f"fact {partner.id}, moved together with {fact.id}, was changed since; undo or edit each by itself"
+            f"fact {partner.id}, moved together with {fact.id}, was changed since; undo or edit each by itself",
+            told="partner changed",
+            id=fact.id,
+            partner=partner.id,
+            status=partner.status,
+            text=partner.text,
         )
     moved = _step_back(draft, partner, before, via, None)
     return _step_back(draft, fact, last, via, moved)
@@ -251,7 +280,12 @@ def resolve(draft: Draft, one: Fact, other: Fact, via: str) -> Fact:
         if any(link.id == peer.id and link.kind == "conflict" for link in fact.similar_to)
     ]
     if not linked:
-        raise NotFound(f"facts {one.id} and {other.id} are not linked as a conflict; there is nothing to resolve")
+        raise NotFound(
+            f"facts {one.id} and {other.id} are not linked as a conflict; there is nothing to resolve",
+            told="no conflict",
+            one=one.id,
+            other=other.id,
+        )
     for fact, peer in linked:
         links = tuple(
             link.model_copy(update={"resolved": format_instant(draft.now)})

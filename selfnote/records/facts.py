@@ -202,13 +202,18 @@ class Facts:
             if bulk and fact.status == "candidate" and fact.flags:
                 raise Conflict(
                     f"fact {fact.id} carries a red flag ({', '.join(fact.flags)}) and is not approved in bulk; "
-                    "look at it and approve it by itself"
+                    "look at it and approve it by itself",
+                    told="flagged in bulk",
+                    id=fact.id,
+                    flags=fact.flags,
                 )
             if replaces is None:
                 return move(draft, fact, "approved", via)
             old = shown(draft, replaces, None)
             if old.id == fact.id:
-                raise Conflict(f"fact {fact.id} cannot replace itself; name the older fact")
+                raise Conflict(
+                    f"fact {fact.id} cannot replace itself; name the older fact", told="replaces itself", id=fact.id
+                )
             require_move(fact, "approved")
             retired = move(draft, old, "retired", via)
             return move(draft, fact, "approved", via, partner=retired if retired is not old else None)
@@ -231,7 +236,9 @@ class Facts:
             now,
         )
 
-    def undo(self, identifier: Which, *, via: str = "notebook", now: datetime | None = None) -> Fact:
+    def undo(
+        self, which: Which | Iterable[Which], *, via: str = "notebook", now: datetime | None = None
+    ) -> Fact | list[ItemResult]:
         """Take back the last owner transition as a new line of history; only this leads back from retired.
 
         Undoing ``approve(x, replaces=y)`` also restores y if y is unchanged.
@@ -241,7 +248,7 @@ class Facts:
         Conflict
             When there is nothing to undo, or y was changed since; nothing was written.
         """
-        return self._transact(lambda draft: undo(draft, shown(draft, identifier, None), via), now)
+        return self._act(which, lambda draft, one, _: undo(draft, shown(draft, one, None), via), None, now)
 
     def edit(
         self,
@@ -289,7 +296,13 @@ class Facts:
         low, high = IMPORTANCE_RANGE
         number = isinstance(importance, int | float) and not isinstance(importance, bool)
         if not number or not low <= importance <= high:
-            raise LimitExceeded(f"importance={importance!r} is not a number from {low:g} to {high:g}")
+            raise LimitExceeded(
+                f"importance={importance!r} is not a number from {low:g} to {high:g}",
+                told="importance",
+                importance=importance,
+                low=low,
+                high=high,
+            )
         return self._act(
             which,
             lambda draft, one, expected: set_field(

@@ -150,7 +150,12 @@ class Habits:
             offer = next((one for one in offers if one.tag == tag), None)
             if offer is None:
                 names = ", ".join(one.tag for one in offers) or "none"
-                raise Conflict(f"tag {tag!r} is not offered as a habit now; offered: {names}")
+                raise Conflict(
+                    f"tag {tag!r} is not offered as a habit now; offered: {names}",
+                    told="tag not offered",
+                    tag=tag,
+                    offered=tuple(one.tag for one in offers),
+                )
             identifier = habit_id(tag, wanted, created)
             habit = Habit(id=identifier, tag=tag, text=wanted, fact_ids=offer.fact_ids, created_at=created)
             return file.appended(encode(habit.model_dump(by_alias=True))), habit
@@ -165,7 +170,9 @@ class Habits:
             parsed = parse_habits(file)
             habit = next((one for one in parsed.habits if one.id == identifier), None)
             if habit is None:
-                raise NotFound(f"no habit has the id {identifier!r}; m.habits.all() lists them")
+                raise NotFound(
+                    f"no habit has the id {identifier!r}; m.habits.all() lists them", told="no habit", id=identifier
+                )
             if habit.revoked_at:
                 return file, habit
             index = parsed.lines[identifier]

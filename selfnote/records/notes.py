@@ -215,12 +215,8 @@ class Notes:
             When nothing printable is in ``text``, the tier is unknown, or the note alone is over the cap of notes.md.
         """
         config = self._config()
-        wanted = one_line(require_printable("note", text))
+        wanted = _require_text(text, config)
         _require_tier(tier)
-        if len(wanted) > config.max_chars:
-            raise LimitExceeded(
-                f"the note has {len(wanted)} characters, notes.md holds at most {config.max_chars}; write it shorter"
-            )
         instant = require_aware(now or clock())
         today = local_date(instant, self._zone())
         note = Note(note_id(tier, on or today, wanted), wanted, tier, pinned, on or today)
@@ -234,10 +230,15 @@ class Notes:
         return self._rewrite(change, leaving=lambda added: added.archived, now=instant)
 
     def edit(self, note: Note | str, text: str, *, now: datetime | None = None) -> Note:
-        """Change the wording; the date stays, except that an expired temporary note gets today's (S2-068, S2-072)."""
-        wanted = one_line(require_printable("note", text))
-        today = self._today(now)
-        ttl = self._config().temp_ttl_days
+        """Change the wording; the date stays, except that an expired temporary note gets today's (S2-068, S2-072).
+
+        Raises
+        ------
+        LimitExceeded
+            When nothing printable is in ``text``, or it alone is over the cap of notes.md.
+        """
+        config = self._config()
+        wanted, today, ttl = _require_text(text, config), self._today(now), config.temp_ttl_days
         return self._change(
             note, lambda old: replace(old, text=wanted, on=today if is_expired(old, today, ttl) else old.on)
         )
@@ -338,10 +339,18 @@ def _find(parsed: NoteFile, note: Note | str) -> Note:
     if found is None:
         raise Conflict(
             f"no note has the id {identifier!r} in {parsed.file.path.name} now; it was edited or deleted meanwhile - "
-            "list the notes again"
+            "list the notes again",
+            told="no note",
+            id=identifier,
+            file=parsed.file.path.name,
         )
     if isinstance(note, Note) and note.revision != found.revision:
-        raise Conflict(f"note {identifier} was changed meanwhile (now {found.text[:40]!r}); list the notes again")
+        raise Conflict(
+            f"note {identifier} was changed meanwhile (now {found.text[:40]!r}); list the notes again",
+            told="note changed",
+            id=identifier,
+            text=found.text,
+        )
     return found
 
 
@@ -371,6 +380,21 @@ def _within_caps(parsed: NoteFile, config: Config, today: date) -> tuple[TextFil
     return _without(parsed.file, leaving), leaving
 
 
+def _require_text(text: str, config: Config) -> str:
+    """The text of a note as one line."""
+    wanted = one_line(require_printable("note", text))
+    if len(wanted) > config.max_chars:
+        raise LimitExceeded(
+            f"the note has {len(wanted)} characters, notes.md holds at most {config.max_chars}; write it shorter",
+            told="note too long",
+            chars=len(wanted),
+            most=config.max_chars,
+        )
+    return wanted
+
+
 def _require_tier(tier: str) -> None:
     if tier not in TIERS:
-        raise LimitExceeded(f"tier={tier!r} is not one of {', '.join(TIERS)}")
+        raise LimitExceeded(
+            f"tier={tier!r} is not one of {', '.join(TIERS)}", told="no such tier", tier=tier, tiers=TIERS
+        )

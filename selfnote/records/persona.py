@@ -186,8 +186,8 @@ def check_limits(persona: Persona, file_chars: int) -> None:
         L0 over 80, L0 + L1 over 320, or the file over 8000 code points.
     """
     l0, both = count_chars(persona.l0), persona.chars
-    found = [
-        f"{name} has {chars} characters, at most {limit}"
+    over = [
+        (name, chars, limit)
         for name, chars, limit in (
             ("L0", l0, L0_LIMIT),
             ("L0 + L1", both, L0_L1_LIMIT),
@@ -195,8 +195,16 @@ def check_limits(persona: Persona, file_chars: int) -> None:
         )
         if chars > limit
     ]
-    if found:
-        raise LimitExceeded("; ".join(found) + "; nothing was saved - shorten it, or move background to L2")
+    if over:
+        found = "; ".join(f"{name} has {chars} characters, at most {limit}" for name, chars, limit in over)
+        first, count, most = over[0]
+        raise LimitExceeded(
+            f"{found}; nothing was saved - shorten it, or move background to L2",
+            told="persona too long",
+            name=first,
+            chars=count,
+            most=most,
+        )
 
 
 #: What a heading of an older persona file is about: the keywords of the rough split (S2-141).
@@ -295,7 +303,9 @@ class PersonaStore:
         source = path if path is not None else self._agent_file
         if source is None or not source.exists():
             raise NotFound(
-                f"there is no {source or 'AGENT.md'} to import from; write the persona here, or name the file"
+                f"there is no {source or 'AGENT.md'} to import from; write the persona here, or name the file",
+                told="no agent file",
+                file=source or "AGENT.md",
             )
         return draft_from_agent_file(read_file(source)[0].decode("utf-8", "replace"))
 
@@ -431,7 +441,9 @@ def _with_parts(file: TextFile, wanted: dict[Part, str], expect: str | None) -> 
     if expect is not None and current.revision != expect:
         raise Conflict(
             f"{file.path.name} has revision {current.revision}, expected {expect}: "
-            "it was changed meanwhile - load it again"
+            "it was changed meanwhile - load it again",
+            told="file changed",
+            file=file.path.name,
         )
     new = file
     for part in PARTS:
@@ -458,7 +470,12 @@ def _refuse_headings(wanted: dict[Part, str]) -> None:
             if opened := part_of_heading(line):
                 raise LimitExceeded(
                     f"line {number} of {part.upper()} ({line[:40]!r}) reads as the heading of {opened.upper()}; "
-                    "reword it - nothing was saved"
+                    "reword it - nothing was saved",
+                    told="reads as a heading",
+                    part=part.upper(),
+                    line=number,
+                    text=line,
+                    opened=opened.upper(),
                 )
 
 

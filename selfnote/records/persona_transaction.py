@@ -111,12 +111,17 @@ def check_unused(parsed: CorrectionFile, identifiers: Sequence[str]) -> None:
         found = parsed.find(identifier)
         if found is None:
             raise NotFound(
-                f"no correction has the id {identifier!r}; nothing was saved - m.corrections.page() lists them"
+                f"no correction has the id {identifier!r}; nothing was saved - m.corrections.page() lists them",
+                told="no correction",
+                id=identifier,
             )
         if found.status == "used":
             raise Conflict(
                 f"a rule was already made of correction {identifier} (used {found.used_at}); "
-                "nothing was saved - load the corrections again"
+                "nothing was saved - load the corrections again",
+                told="rule made before",
+                id=identifier,
+                text=found.text,
             )
 
 
@@ -172,7 +177,12 @@ def save_with_evidence(
             raise
         _finish(home, journal)
         return saved
-    raise Conflict(f"{home.persona} kept changing while it was being written; close the other writer")
+    raise Conflict(
+        f"{home.persona} kept changing while it was being written; close the other writer",
+        told="kept changing",
+        path=home.persona,
+        tries=ATTEMPTS,
+    )
 
 
 def _write_journal(
@@ -234,7 +244,12 @@ def _note_evidence(home: MemoryHome, journal: _Journal) -> None:
         except Drift:
             continue
         return
-    raise Conflict(f"{home.persona_evidence} kept changing while it was being written; close the other writer")
+    raise Conflict(
+        f"{home.persona_evidence} kept changing while it was being written; close the other writer",
+        told="kept changing",
+        path=home.persona_evidence,
+        tries=ATTEMPTS,
+    )
 
 
 def _remove_journal(home: MemoryHome) -> None:
@@ -291,7 +306,12 @@ def recover_held(home: MemoryHome, now: datetime | None = None) -> RecoveryRepor
                 continue
         used = _finish(home, journal)
         return _told(RecoveryReport("completed", f"the save of {journal.at} was completed", None, used))
-    raise Conflict(f"{home.persona} kept changing while it was being written; close the other writer")
+    raise Conflict(
+        f"{home.persona} kept changing while it was being written; close the other writer",
+        told="kept changing",
+        path=home.persona,
+        tries=ATTEMPTS,
+    )
 
 
 def _begun(home: MemoryHome, journal: _Journal) -> bool:
@@ -320,4 +340,4 @@ def _set_aside(path: Path, why: str, now: datetime) -> Path:
             path.replace(target)
             sync_directory(path.parent)
             return target
-    raise Conflict(f"{path} could not be set aside; move it away by hand")
+    raise Conflict(f"{path} could not be set aside; move it away by hand", told="not set aside", path=path)

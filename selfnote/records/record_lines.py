@@ -71,7 +71,13 @@ def require_short(line: str, record: str, advice: str) -> str:
     """``line`` if readers will take it. Raises LimitExceeded, with what to do, when it is over 1 MB."""
     size = len(line.encode())
     if size > LINE_CAP:
-        raise LimitExceeded(f"the {record} takes {size} bytes on its line, at most {LINE_CAP}; {advice}")
+        raise LimitExceeded(
+            f"the {record} takes {size} bytes on its line, at most {LINE_CAP}; {advice}",
+            told="line too long",
+            record=record,
+            size=size,
+            cap=LINE_CAP,
+        )
     return line
 
 

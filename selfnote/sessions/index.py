@@ -415,7 +415,11 @@ class Index:
                 with contextlib.closing(_connect(self.path, "rwc", wait=WRITE_WAIT)) as connection:
                     added = self._write(connection, {} if anew else entries, instant, anew=anew, progress=progress)
             except sqlite3.Error as error:
-                raise Corrupt(f"{self.path} cannot be written ({error}); drop the index and build it again") from error
+                raise Corrupt(
+                    f"{self.path} cannot be written ({error}); drop the index and build it again",
+                    told="index unwritable",
+                    path=self.path,
+                ) from error
         return BuildResult(self.status(now=instant), added, anew)
 
     def drop(self) -> bool:

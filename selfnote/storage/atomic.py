@@ -39,11 +39,20 @@ def read_file(path: Path, *, cap: int = FILE_CAP) -> tuple[bytes, Fingerprint]:
             before = fingerprint_of(stream.fileno())
             if before[1] > cap:
                 raise LimitExceeded(
-                    f"{path} has {before[1]} bytes, at most {cap} are read; move part of it to another file"
+                    f"{path} has {before[1]} bytes, at most {cap} are read; move part of it to another file",
+                    told="file too large",
+                    path=path,
+                    size=before[1],
+                    cap=cap,
                 )
             data = stream.read(cap + 1)
             if len(data) > cap:
-                raise LimitExceeded(f"{path} grew past {cap} bytes while it was read; move part of it elsewhere")
+                raise LimitExceeded(
+                    f"{path} grew past {cap} bytes while it was read; move part of it elsewhere",
+                    told="file grew",
+                    path=path,
+                    cap=cap,
+                )
             return data, before
     except FileNotFoundError:
         return b"", None

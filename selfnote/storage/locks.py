@@ -35,7 +35,10 @@ def hold(lock: Path, *, wait: float = WRITE_WAIT) -> Iterator[None]:
         holder.acquire(poll_interval=_SHORT_POLL if wait < 1 else _POLL)
     except Timeout as error:
         raise Busy(
-            f"{lock} is held by another process; gave up after {wait:g} s and wrote nothing - try again"
+            f"{lock} is held by another process; gave up after {wait:g} s and wrote nothing - try again",
+            told="lock held",
+            lock=lock,
+            wait=wait,
         ) from error
     try:
         yield

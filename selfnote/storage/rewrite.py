@@ -52,4 +52,9 @@ def rewrite(
         except Drift:
             continue
         return result
-    raise Conflict(f"{path} kept changing while it was being written ({ATTEMPTS} tries); close the other writer")
+    raise Conflict(
+        f"{path} kept changing while it was being written ({ATTEMPTS} tries); close the other writer",
+        told="kept changing",
+        path=path,
+        tries=ATTEMPTS,
+    )

@@ -320,7 +320,7 @@ def test_a_red_flag_is_never_approved_in_bulk(memory, own):
     own.toggle(red.id)
     assert own.approve_selected()
     assert [(one.id, one.ok) for one in own.results] == [(plain.id, True), (red.id, False)]
-    assert "red flag" in own.results[1].sentence
+    assert "像一道指令" in own.results[1].sentence
     own.group_by = "capture"
     assert own.approve_group("-")
     assert memory.facts.get(red.id).status == "candidate"
@@ -585,10 +585,10 @@ def test_the_approved_list_shows_heat_and_place(state, demo):
 @pytest.mark.parametrize(
     ("field", "text", "told"),
     [
-        ("importance", "4", "0 to 3"),
-        ("importance", "nan", "0 to 3"),
-        ("importance", "高", "0 to 3"),
-        ("text", "\u200b", "nothing printable"),
+        ("importance", "4", "0 到 3"),
+        ("importance", "nan", "0 到 3"),
+        ("importance", "高", "0 到 3"),
+        ("text", "\u200b", "没有一个看得见的字"),
     ],
 )
 def test_what_the_core_refuses_stays_a_draft(state, demo, field, text, told):

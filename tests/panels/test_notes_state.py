@@ -45,7 +45,7 @@ def test_a_note_the_core_refuses_stays_in_the_field(state, demo):
     state.new_text = "我写了一条比整个文件还长的自述"
     assert not state.add()
     assert state.error.kind == "limit"
-    assert "at most 10" in state.error.detail
+    assert "最多 10 字" in state.error.detail
     assert state.new_text == "我写了一条比整个文件还长的自述"
     assert len(demo.notes.list()) == 47
 

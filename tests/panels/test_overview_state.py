@@ -50,7 +50,7 @@ def test_a_changed_header_becomes_the_first_line(state, demo):
         ("timing_hint", "长" * (HINT_LIMIT + 1), "80"),
         ("temp_ttl_days", "91", "90"),
         ("temp_ttl_days", "0", "1"),
-        ("max_chars", "很多", "integer"),
+        ("max_chars", "很多", "整数"),
         ("max_items", "-1", "1"),
     ],
 )

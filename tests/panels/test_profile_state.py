@@ -41,7 +41,7 @@ def test_a_wording_that_is_too_long_is_refused_and_kept(state, demo):
     state.write("override", "长" * 121)
     assert state.left() == -1
     assert not state.save()
-    assert (state.error.kind, "at most 120" in state.error.detail) == ("limit", True)
+    assert (state.error.kind, "最多 120 字" in state.error.detail) == ("limit", True)
     assert state.text_of("override") == "长" * 121
     assert demo.config.load().profile_override is None
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import selfnote
 from selfnote.records.facts import Fact
+from selfnote.storage.atomic import write_atomic
 
 T0 = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
@@ -137,6 +138,21 @@ def test_undo_of_a_refused_candidate_makes_it_wait_again(memory):
     """S2-010: candidate -> retired is a refusal; undo restores."""
     fact = memory.facts.retire(staged(memory), now=at(1))
     assert memory.facts.undo(fact.id, now=at(2)).status == "candidate"
+
+
+def test_several_are_undone_in_one_transaction_each_with_its_result(memory, monkeypatch):
+    """COMPLAINTS 65: what cannot be undone keeps none of the others back; the file is written once."""
+    facts = [memory.facts.approve(staged(memory, f"{word}要写清楚"), now=at(1)) for word in "甲乙丙"]
+    facts.append(staged(memory, "丁没有决定过"))
+    written = []
+    monkeypatch.setattr(
+        "selfnote.storage.rewrite.write_atomic", lambda *a, **k: written.append(1) or write_atomic(*a, **k)
+    )
+    results = memory.facts.undo(facts, via="panel", now=at(2))
+    assert [(one.id, one.ok) for one in results] == [(one.id, place < 3) for place, one in enumerate(facts)]
+    assert isinstance(results[3].error, selfnote.Conflict)
+    assert {one.status for one in memory.facts.all()} == {"candidate"}
+    assert written == [1]
 
 
 def test_there_is_nothing_to_undo_in_a_fresh_candidate(memory):

@@ -615,6 +615,8 @@ def test_a_note_over_the_cap_by_itself_is_refused_with_both_numbers(memory):
     memory.notes.add("老", now=NOW)
     with pytest.raises(selfnote.LimitExceeded, match=r"101.*100"):
         memory.notes.add("x" * 101, now=NOW)
+    with pytest.raises(selfnote.LimitExceeded, match=r"101.*100"):
+        memory.notes.edit(memory.notes.list()[0], "x" * 101, now=NOW)
     assert [n.text for n in memory.notes.list()] == ["老"]
 
 

@@ -23,7 +23,7 @@ from selfnote.errors import (
 )
 from selfnote.injection.assemble import Injection, Snapshot, assemble, read_snapshot
 from selfnote.memory import Memory
-from selfnote.phrases import PANELS
+from selfnote.phrases import PANELS, describe_error
 from selfnote.storage.fingerprints import fingerprint
 from selfnote.text import ELLIPSIS
 from selfnote.times import clock, local_date, local_time, require_aware
@@ -56,7 +56,7 @@ _KINDS: tuple[tuple[type[Exception], str], ...] = (
 
 
 class Refusal(NamedTuple):
-    """Why an act was not done: its kind, a sentence for the owner, and the core's own words with value and limit."""
+    """Why an act was not done: its kind, a sentence for the owner, and the core's words for it with value and limit."""
 
     kind: str
     sentence: str
@@ -362,13 +362,18 @@ class PanelState(t.HasTraits):
         self.reasons = reasons
 
     # --- drafts -----------------------------------------------------------------------------------
+    @property
+    def unsaved(self) -> bool:
+        """Whether the owner wrote something that is stored nowhere yet."""
+        return bool(self.drafts)
+
     def write(self, key: str, text: str) -> None:
         """What the owner has typed so far for ``key``; typing back what is stored ends the draft."""
         draft = self.drafts.get(key)
         if draft is None:
             found = self._stored(key)
             if found is None:
-                self._refuse(NotFound(f"there is no {key!r} to write over; it was changed meanwhile"))
+                self._refuse(NotFound(self.say("nothing to write over", what=key)))
                 return
             draft = Draft(key, text, found.text, found.shown, found.mark)
         if text == draft.base and not draft.elsewhere:
@@ -399,7 +404,7 @@ class PanelState(t.HasTraits):
         if draft is None:
             return
         if found is None:
-            self._refuse(NotFound(f"{key!r} is gone; there is nothing to write over"))
+            self._refuse(NotFound(self.say("gone, nothing to write over", what=key)))
             return
         mine = Draft(key, draft.text, found.text, found.shown, found.mark)
         self.drafts = {**self.drafts, key: mine}
@@ -443,7 +448,7 @@ class PanelState(t.HasTraits):
         kind = kind_of(error)
         with self.hold_trait_notifications():
             self.message = ""
-            self.error = Refusal(kind, self.words[f"refused {kind}"], str(error))
+            self.error = Refusal(kind, self.words[f"refused {kind}"], describe_error(error, self.language))
 
     def _second_click(self, what: str, now: datetime) -> bool:
         """Whether this is the second click on the same button; the first one arms it (S2-069).

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import traitlets as t
 
@@ -17,6 +17,9 @@ from selfnote.injection.explain import Attribution, attribute
 from selfnote.injection.segments import Squeezed
 from selfnote.panels.states.base import Paged, PanelState, Stored, short
 from selfnote.phrases import ATTRIBUTION_LABELS, REASON_LABELS, SEGMENT_LABELS
+
+if TYPE_CHECKING:
+    from selfnote.audit.squeeze import Packing
 
 #: Entries an advice names; more are counted.
 SHOWN_TEXTS = 3
@@ -87,6 +90,7 @@ class InjectionState(PanelState):
         self.squeezed: Paged[tuple[str, Squeezed], SqueezedRow] = Paged(self._squeezed_row)
         self.attribution: Paged[Attribution, AttributionRow] = Paged(self._row)
         self._attributed: list[Attribution] = []
+        self._room: Packing | None = None
 
     def _read(self, snapshot: Snapshot, now: datetime) -> None:
         injection = self._disk.injection(now)
@@ -114,7 +118,7 @@ class InjectionState(PanelState):
             hint=injection.hint_chars,
             length=len(injection.text),
         )
-        self.fixes, self.whys = {}, {}
+        self.fixes, self.whys, self._room = {}, {}, None
         self.squeezed.fill((name, one) for name, segment in injection.segments.items() for one in segment.squeezed)
         self._attributed = attribute(snapshot, injection, now)
         counted = Counter[str](one.state for one in self._attributed)
@@ -184,10 +188,11 @@ class InjectionState(PanelState):
     def find_fix(self, identifier: str) -> str:
         """The least change that lets a squeezed entry in, each put to the real composer; takes some dozens of texts."""
         if identifier not in self.fixes:
-            from selfnote.audit.squeeze import squeeze
+            from selfnote.audit.squeeze import ask_about, packing_of
 
             try:
-                found = squeeze(self.memory, now=self._now, only=(identifier,)).entries.iloc[0].dropna().to_dict()
+                self._room = self._room or packing_of(self.snapshot, self._now)
+                found = ask_about(self._room, (identifier,)).entries.iloc[0].dropna().to_dict()
             except SelfnoteError as error:
                 self._refuse(error)
                 return ""

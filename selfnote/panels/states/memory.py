@@ -11,13 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 import traitlets as t
 
 from selfnote.config import IMPORTANCE_RANGE
-from selfnote.errors import Busy, Conflict, NotFound, SelfnoteError
+from selfnote.errors import Conflict, NotFound, SelfnoteError
 from selfnote.injection.assemble import Snapshot
 from selfnote.injection.changes import make_changes
 from selfnote.injection.explain import Attribution, attribute, preview_changes
 from selfnote.panels.states.base import PAGE_SIZE, VIA, Outcome, Paged, PanelState, Stored, kind_of, short
 from selfnote.panels.states.clusters import ALONE, Group, by_key, by_likeness, origin_of
-from selfnote.phrases import ATTRIBUTION_LABELS, REASON_LABELS, SEGMENT_LABELS
+from selfnote.phrases import ATTRIBUTION_LABELS, REASON_LABELS, SEGMENT_LABELS, describe_error
 from selfnote.records.fact_lines import Fact, open_conflict_pairs, waiting_order
 from selfnote.records.facts import ItemResult
 from selfnote.records.habits import Habit, Offer, offered_tags
@@ -164,10 +164,11 @@ class PreviewRow(NamedTuple):
 
 
 class Undo(NamedTuple):
-    """An act that can be taken back: what it was, and for each fact how."""
+    """An act that can be taken back: what it was, what each fact says, and how it is done, in one transaction."""
 
     label: str
-    steps: tuple[tuple[str, str, Callable[[datetime], Fact]], ...]
+    texts: Mapping[str, str]
+    act: Callable[[datetime], list[ItemResult]]
 
 
 class MemoryState(PanelState):
@@ -522,9 +523,8 @@ class MemoryState(PanelState):
 
     def open_source(self, identifier: str) -> bool:
         """Read a fact's source again and show the message with what was said around it (S2-081)."""
-        fact = self._facts.get(identifier)
+        fact = self._shown(identifier)
         if fact is None:
-            self._refuse(NotFound(f"no fact has the id {identifier!r} now"))
             return False
         try:
             found = self.memory.evidence(fact)
@@ -624,7 +624,7 @@ class MemoryState(PanelState):
             return False
         self.results = ()
         if done.status != fact.status:
-            self._may_undo(self.say(label, text=short(fact.text)), [self._way_back(done)])
+            self._may_undo_decisions(self.say(label, text=short(fact.text)), [done])
         return True
 
     def _went(self, done: Any) -> str:
@@ -687,7 +687,7 @@ class MemoryState(PanelState):
         self.results = tuple(self._outcome(item, before[item.id].text) for item in results)
         moved = [item.fact for item in results if item.ok and item.fact and item.fact.status != before[item.id].status]
         if moved:
-            self._may_undo(self.say(f"{status} several", n=len(moved)), [self._way_back(one) for one in moved])
+            self._may_undo_decisions(self.say(f"{status} several", n=len(moved)), moved)
         self.selected = ()
         return True
 
@@ -705,12 +705,13 @@ class MemoryState(PanelState):
     def _outcome(self, item: ItemResult, text: str) -> Outcome:
         if item.error is None:
             return Outcome(item.id, text, ok=True)
-        return Outcome(item.id, text, ok=False, kind=kind_of(item.error), sentence=str(item.error))
+        sentence = describe_error(item.error, self.language)
+        return Outcome(item.id, text, ok=False, kind=kind_of(item.error), sentence=sentence)
 
     def _shown(self, identifier: str) -> Fact | None:
         fact = self._facts.get(identifier)
         if fact is None:
-            self._refuse(NotFound(f"no fact has the id {identifier!r} now"))
+            self._refuse(NotFound(self.say("no fact now", id=identifier)))
         return fact
 
     # --- conflicts --------------------------------------------------------------------------------
@@ -730,7 +731,7 @@ class MemoryState(PanelState):
         if not isinstance(done, Fact):
             return False
         self.results = ()
-        self._may_undo(label, [self._way_back(done)])
+        self._may_undo_decisions(label, [done])
         return True
 
     def keep_both(self, one: str, other: str, now: datetime | None = None) -> bool:
@@ -754,7 +755,7 @@ class MemoryState(PanelState):
         draft = self.drafts.get(key)
         if draft is None:
             return False
-        identifier, _, field = key.rpartition(":")
+        field = key.rpartition(":")[2]
         instant, fact = self._instant(now), draft.shown
         facts = self.memory.facts
         acts: dict[str, Callable[[], Any]] = {
@@ -763,9 +764,9 @@ class MemoryState(PanelState):
             "importance": lambda: facts.set_importance(fact, _number(draft.text), via=VIA, now=instant),
         }
         backs: dict[str, Callable[[Fact, datetime], Any]] = {
-            "text": lambda now_, at: facts.edit(now_, text=fact.text, via=VIA, now=at),
-            "tags": lambda now_, at: facts.set_tags(now_, fact.tags, via=VIA, now=at),
-            "importance": lambda now_, at: facts.set_importance(now_, fact.importance, via=VIA, now=at),
+            "text": lambda now_, at: facts.edit([now_], text=fact.text, via=VIA, now=at),
+            "tags": lambda now_, at: facts.set_tags([now_], fact.tags, via=VIA, now=at),
+            "importance": lambda now_, at: facts.set_importance([now_], fact.importance, via=VIA, now=at),
         }
         label = self.say(f"saved {field}", text=short(fact.text))
         done = self._do(acts[field], instant, lambda _: label)
@@ -774,7 +775,7 @@ class MemoryState(PanelState):
         self._drop(key)
         self.results = ()
         if done.revision != fact.revision:
-            self._may_undo(label, [(identifier, done.text, lambda at: backs[field](done, at))])
+            self._may_undo(Undo(label, {done.id: done.text}, lambda at: backs[field](done, at)))
         self._explain()
         return True
 
@@ -803,20 +804,10 @@ class MemoryState(PanelState):
         instant, last = self._instant(now), self._undo[-1]
 
         def act() -> list[Outcome]:
-            found: list[Outcome] = []
-            for place, (identifier, text, step) in enumerate(last.steps):
-                try:
-                    step(instant)
-                except (Busy, OSError):
-                    # Nothing is wrong with the step itself: what is left can be taken back later.
-                    self._undo[-1] = Undo(last.label, last.steps[place:])
-                    raise
-                except SelfnoteError as error:
-                    found.append(Outcome(identifier, text, ok=False, kind=kind_of(error), sentence=str(error)))
-                else:
-                    found.append(Outcome(identifier, text, ok=True))
+            # Where the whole of it is refused, as by a lock that is held, it can be taken back later.
+            found = last.act(instant)
             self._undo.pop()
-            return found
+            return [self._outcome(item, last.texts[item.id]) for item in found]
 
         def said(found: list[Outcome]) -> str:
             done = sum(one.ok for one in found)
@@ -837,12 +828,16 @@ class MemoryState(PanelState):
             identifier, lambda fact, instant: self.memory.facts.undo(fact, via=VIA, now=instant), "restored one", now
         )
 
-    def _way_back(self, fact: Fact) -> tuple[str, str, Callable[[datetime], Fact]]:
-        return (fact.id, fact.text, lambda at: self.memory.facts.undo(fact, via=VIA, now=at))
+    def _may_undo_decisions(self, label: str, facts: Sequence[Fact]) -> None:
+        def act(at: datetime) -> list[ItemResult]:
+            found = self.memory.facts.undo(facts, via=VIA, now=at)
+            return found if isinstance(found, list) else []
 
-    def _may_undo(self, label: str, steps: Iterable[tuple[str, str, Callable[[datetime], Fact]]]) -> None:
-        self._undo = [*self._undo, Undo(label, tuple(steps))][-UNDO_DEPTH:]
-        self.undoable = label
+        self._may_undo(Undo(label, {fact.id: fact.text for fact in facts}, act))
+
+    def _may_undo(self, one: Undo) -> None:
+        self._undo = [*self._undo, one][-UNDO_DEPTH:]
+        self.undoable = one.label
         self._explain()
 
     # --- habits -----------------------------------------------------------------------------------

@@ -116,6 +116,11 @@ class NotesState(PanelState):
         """Code points of the note being written, as it would be injected."""
         return len(safe(one_line(self.new_text)))
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether a note, new or not, was typed and not saved."""
+        return super().unsaved or bool(self.new_text)
+
     def add(self, now: datetime | None = None) -> bool:
         """Write the note in ``new_text`` (S2-065); what left for the archive because of the caps is told."""
         instant = self._instant(now)
@@ -208,7 +213,7 @@ class NotesState(PanelState):
         """Move every note to the archive, in two clicks; notes that came in between are looked at first (S2-066)."""
         instant = self._instant(now)
         if self.armed == "clear" and self.refresh(instant) and self.armed != "clear":
-            self._refuse(Conflict("notes.md was changed since the first click; nothing was moved"))
+            self._refuse(Conflict(self.words["notes changed since"]))
             return False
         if not self._second_click("clear", instant):
             return False
@@ -228,7 +233,7 @@ class NotesState(PanelState):
     def _shown(self, identifier: str) -> Note | None:
         note = self._notes.get(identifier)
         if note is None:
-            self._refuse(Conflict(f"no note has the id {identifier!r} now; it was edited or deleted meanwhile"))
+            self._refuse(Conflict(self.say("no note now", id=identifier)))
         return note
 
     def _changed(self, before: str, note: Note | None) -> bool:

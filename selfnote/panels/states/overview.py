@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import traitlets as t
 
 from selfnote.capture.cursor import read_cursors
-from selfnote.config import TOTAL_BUDGET, Config
+from selfnote.config import TOTAL_BUDGET, Config, setting_limits
 from selfnote.errors import NotFound
 from selfnote.home import KnownFile
 from selfnote.injection.assemble import Snapshot
@@ -77,16 +77,6 @@ class FileRow:
     exists: bool = False
     size: int = 0
     modified: str = "—"
-
-
-def setting_limits(name: str) -> dict[str, int]:
-    """The limits of a setting as the settings' model states them: ``most``, ``low`` and ``high``."""
-    found: dict[str, int] = {}
-    for rule in Config.model_fields[name].metadata:
-        for key, limit in (("most", "max_length"), ("low", "ge"), ("high", "le")):
-            if (value := getattr(rule, limit, None)) is not None:
-                found[key] = value
-    return found
 
 
 class OverviewState(PanelState):

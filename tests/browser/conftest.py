@@ -22,6 +22,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 PICTURES = Path(os.environ.get("SELFNOTE_PICTURES") or REPOSITORY / "build" / "browser")
 
 
+#: What is on a page that shows the panels.
+PANELS = ".sn-panels"
+
+
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
     """Start a verb that serves; whatever a test does, all of it is gone after it."""
@@ -63,7 +67,7 @@ def visit(chromium: Browser, complaints: list[str]) -> Iterator[Callable[..., Pa
     """Open a served address as a browser that was never there; a request to another host or a complaint fails."""
     contexts: list[BrowserContext] = []
 
-    def go(served: Served, until: str = ".sn-panels", label: str = "address to panels") -> Page:
+    def go(served: Served, until: str = PANELS, label: str = "address to panels") -> Page:
         context = chromium.new_context(viewport={"width": 1180, "height": 900}, locale="zh-CN")
         contexts.append(context)
         context.set_default_timeout(PATIENCE * 1000)
@@ -73,7 +77,8 @@ def visit(chromium: Browser, complaints: list[str]) -> Iterator[Callable[..., Pa
         with measure(label):
             page.goto(served.address, wait_until="commit")
             page.locator(until).first.wait_for()
-        note_paint(page, label.replace("address", "kernel ready"))
+        if until == PANELS:
+            note_paint(page, label.replace("address", "kernel ready"))
         return page
 
     yield go

@@ -34,12 +34,14 @@ TIMES: dict[str, list[float]] = {}
 class Served:
     """One ``selfnote panel`` or ``selfnote lab``: its address, what it printed, and how it ends."""
 
+    module = "selfnote.cli"
+
     def __init__(self, folder: Path, verb: str, *arguments: str, **variables: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._printed = [folder / "stdout", folder / "stderr"]
         with self._printed[0].open("wb") as out, self._printed[1].open("wb") as err:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "selfnote.cli", verb, "--no-browser", *arguments],
+                [sys.executable, "-m", self.module, verb, "--no-browser", *arguments],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder, env={**os.environ, **variables},
             )  # fmt: skip
         try:
@@ -51,7 +53,7 @@ class Served:
     def _wait_for_address(self) -> str:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
-            found = re.search(r"http://\S+", self._printed[0].read_text(encoding="utf-8"))
+            found = re.search(r"http://127\.0\.0\.1:\S+", self.told())
             if found:
                 return found[0]
             assert self.process.poll() is None, f"it ended with {self.process.returncode}\n{self.told()}"
@@ -98,6 +100,21 @@ class Served:
         for one in psutil.wait_procs(family, timeout=15)[1]:
             one.kill()
         print(self.told())  # noqa: T201 - pytest shows it where a test failed
+
+
+class Jupyter(Served):
+    """The owner's own ``jupyter lab`` or ``jupyter notebook`` over a folder, with settings of its own."""
+
+    module = "jupyter"
+
+    def __init__(self, folder: Path, verb: str, notebooks: Path) -> None:
+        places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+        super().__init__(
+            folder, verb, "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={free_port()}",
+            f"--ServerApp.root_dir={notebooks}", "--LabApp.news_url=None",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+            **{name: str(folder / name.lower()) for name in places},
+        )  # fmt: skip
 
 
 def wait_for_the_end(family: list[psutil.Process]) -> None:
@@ -199,6 +216,13 @@ def ask(served: Served, path: str, **headers: str) -> tuple[int, str, http.clien
         return answer.status, answer.read().decode("utf-8", "replace"), answer.headers
     finally:
         line.close()
+
+
+def free_port() -> int:
+    """A port nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def is_free(port: int) -> bool:

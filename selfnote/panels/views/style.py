@@ -25,7 +25,7 @@ border:1px solid var(--sn-line);border-radius:4px;background:var(--sn-field);col
 .sn-panel .sn-bar{flex-flow:row wrap;gap:.2em .5em;align-items:center}
 .sn-panel .sn-row{border:1px solid var(--sn-line);border-radius:4px;padding:.4em .7em;margin:.25em 2px;
 background:var(--sn-paper)}
-.sn-panel .sn-at-cursor{outline:3px solid var(--sn-info);outline-offset:-1px;scroll-margin:8em 0 1em}
+.sn-panel .sn-at-cursor{outline:3px solid var(--sn-info);outline-offset:-1px}
 .sn-panel .sn-said{font-size:1.08em}
 .sn-panel .sn-dim,.sn-panel .sn-why{color:var(--sn-dim)}
 .sn-panel .sn-badge{display:inline-block;border:1px solid currentColor;border-radius:3px;padding:0 .35em;
@@ -37,6 +37,8 @@ margin:0 .3em 0 0;font-size:.92em;color:var(--sn-ink)}
 .sn-tabs .widget-tab-contents,.sn-tabs .jupyter-widget-TabPanel-tabContents,.sn-tabs .widget-box,
 .jp-OutputArea-output:has(.sn-panel),.jp-OutputArea-child:has(.sn-panel),.jp-Cell-outputArea:has(.sn-panel){
 overflow:visible!important}
+.jp-mod-outputsScrolled .jp-Cell-outputArea:has(.sn-panel){max-height:none!important;height:auto!important}
+.jp-mod-outputsScrolled .jp-Cell-outputArea:has(.sn-panel)::after{display:none}
 .sn-panel .sn-error{border-left:4px solid var(--sn-bad);padding:.2em .7em;background:var(--sn-field)}
 .sn-panel .sn-message{border-left:4px solid var(--sn-good);padding:.2em .7em;background:var(--sn-field)}
 .sn-panel .sn-problem{border-left:4px solid var(--sn-warn);padding:.2em .7em;background:var(--sn-field)}
@@ -47,10 +49,14 @@ overflow:visible!important}
 .sn-panel caption{text-align:start;font-weight:600;padding:.3em 0;color:var(--sn-ink)}
 .sn-panel th,.sn-panel td{text-align:start;vertical-align:top;padding:.2em .9em .2em 0;
 border-bottom:1px solid var(--sn-line);background:transparent}
-.sn-panel tbody th{font-weight:400}
+.sn-panel tbody th{font-weight:400;white-space:nowrap}
 .sn-panel .number{text-align:end;white-space:nowrap}
 .sn-panel .wide{overflow-x:auto}
+.sn-panel td{min-width:5em;overflow-wrap:break-word}
+.sn-panel .number,.sn-panel .sn-wide td:first-child{min-width:0}
 .sn-panel .text{min-width:16em}
+.sn-panel .sn-unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.sn-panel th:has(>.sn-unseen){padding:0;border:0;position:relative}
 .sn-panel .bar{min-width:11em}
 .sn-panel .bar span{display:block;height:.75em;margin-top:.4em;border:1px solid var(--sn-line)}
 .sn-panel .bar i{display:block;height:100%;background:#2f8a57}
@@ -63,12 +69,19 @@ border-radius:3px}
 .sn-panel .jupyter-button.sn-danger:enabled{background:var(--sn-bad);color:var(--sn-on);border-color:var(--sn-bad)}
 .sn-panel .widget-vbox>.jupyter-button{align-self:flex-start}
 .sn-panel input::placeholder,.sn-panel textarea::placeholder{color:var(--sn-dim);opacity:1}
+.sn-panel input:placeholder-shown{text-overflow:ellipsis}
 .sn-panel .sn-section{font-weight:600;text-align:start;margin-top:.7em;width:calc(100% - 4px);max-width:none}
-.sn-panel button:focus-visible,.sn-panel textarea:focus-visible,.sn-panel input:focus-visible,
-.sn-panel select:focus-visible,.sn-panel [tabindex]:focus-visible{outline:3px solid var(--sn-info);outline-offset:1px}
+.sn-panels :is(button,[role=tab]):focus-visible,
+.sn-panel :is(button,textarea,input,select,[tabindex]):focus-visible{
+outline:3px solid var(--sn-info)!important;outline-offset:1px!important}
+.sn-panels [role=tab]:focus-visible,
+.sn-panel :is(textarea,select,input:not([type=checkbox])):focus-visible{outline-offset:-2px!important}
+.sn-panel :is(button,textarea,input,select,[tabindex],.sn-row){scroll-margin:8em 0 1em}
+.sn-panel :is(textarea,input,select){border-color:var(--sn-line)!important}
 .sn-panel .widget-label,.sn-panel .widget-label-basic{color:var(--sn-ink);width:auto;max-width:none}
 .sn-panel .widget-text,.sn-panel .widget-dropdown{width:auto}
-.sn-panel .widget-text input{min-width:18em}
+.sn-panel .widget-text input{min-width:min(18em,100%)}
+.sn-panel .widget-text input[type=number]{min-width:0;flex:0 0 7em}
 .sn-panel .sn-query,.sn-panel .sn-approved-query{flex:1 1 34em}
 .sn-panel .widget-dropdown select{min-width:8em}
 .sn-panel .sn-field{flex-flow:column;width:calc(100% - 4px);max-width:none;align-items:stretch}
@@ -81,6 +94,7 @@ text-decoration:underline;cursor:copy;overflow-wrap:anywhere;user-select:all}
 .sn-panel .sn-meter{display:grid;grid-template-columns:max-content minmax(6em,24em);gap:.15em .8em}
 .sn-panel .sn-meter span{border:1px solid var(--sn-line);height:.8em;align-self:center}
 .sn-panel .sn-meter i{display:block;height:100%;background:#2f8a57}
+.sn-panels .lm-TabBar-content{flex-wrap:wrap;row-gap:2px}
 .sn-panels .lm-TabBar-tab,.sn-panels .p-TabBar-tab{
 min-width:7em!important;max-width:none!important;width:auto!important;flex:0 0 auto!important;
 color:var(--sn-ink)!important}

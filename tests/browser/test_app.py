@@ -20,6 +20,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from playwright.sync_api import Dialog, expect
 from served_page import PATIENCE, Served, ask, is_free, wait_for_the_end
 
 import selfnote
@@ -198,6 +199,41 @@ def test_a_page_that_is_closed_ends_its_kernel(serve: Callable[..., Served], vis
     assert kernels
     page.close(run_before_unload=True)
     wait_for_the_end(kernels)
+
+
+def test_a_page_with_a_draft_asks_before_it_goes_and_works_on_when_it_stays(
+    serve: Callable[..., Served], visit: Callable, home: Path
+):
+    """Nothing an owner wrote is lost unasked; Voilà itself ends the kernel while the owner is still being asked."""
+    served = serve("panel", "--home", str(home))
+    page = visit(served)
+    kernels, asked, answers = served.family()[1:], [], ["stay", "leave"]
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        if answers.pop(0) == "stay":
+            dialog.dismiss()
+        else:
+            dialog.accept()
+
+    page.on("dialog", answer)
+    page.get_by_role("tab").nth(1).click()
+    panel = page.locator(".sn-panel.sn-notes")
+    panel.locator(".sn-new-note textarea").fill("我还没写完的一条")
+    page.wait_for_timeout(300)
+    page.close(run_before_unload=True)
+    page.wait_for_timeout(1000)
+    assert asked == ["beforeunload"]
+    assert not page.is_closed()
+    expect(panel.locator(".sn-new-note textarea")).to_have_value("我还没写完的一条")
+    panel.locator("button.sn-add-note").click()
+    expect(panel.locator(".sn-said", has_text="我还没写完的一条")).to_be_visible()
+    panel.locator(".sn-new-note textarea").fill("又写到一半")
+    page.wait_for_timeout(300)
+    with page.expect_event("close"):
+        page.close(run_before_unload=True)
+    wait_for_the_end(kernels)
+    assert asked == ["beforeunload", "beforeunload"]
 
 
 def test_a_port_that_is_taken_is_refused_with_what_to_do(page: Served, home: Path):

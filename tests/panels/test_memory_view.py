@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from datetime import timedelta
 
 import pytest
 from ipywidgets.widgets import widget
@@ -11,6 +12,7 @@ from ipywidgets.widgets import widget
 import selfnote
 from selfnote.demo import DEMO_NOW
 from selfnote.panels import keys, memory
+from selfnote.panels.states.base import ARMED_FOR
 from selfnote.panels.views.memory import QUIET
 
 
@@ -61,7 +63,7 @@ def test_ten_approved_together_of_which_one_was_retired_meanwhile_are_nine_and_a
     assert review.find("sn-approve-selected").description == "采纳选中的 10 条"
     selfnote.open_memory(demo.home.root).facts.retire(chosen[3], now=DEMO_NOW)
     review.click("sn-approve-selected")
-    assert review.read("sn-results").count("<tr>") == 1, "only what was not done"
+    assert review.read("sn-results").count("<tr><td>") == 1, "only what was not done"
     assert "存着的已不是你看到的那份" in review.read("sn-results")
     assert [demo.facts.get(one).status for one in chosen].count("approved") == 9
 
@@ -393,3 +395,15 @@ def test_what_a_fact_says_is_never_markup(demo, hand):
     assert "&lt;img src=x" in told
     assert "\u202e" not in told
     assert "U+202E" in told
+
+
+def test_a_question_that_was_not_answered_is_no_longer_asked(review):
+    """The first of two clicks is forgotten after a while, and the button says so again."""
+    review.put("sn-open-habits", True)
+    tag = review.view.state.offered.rows[0].tag
+    review.put(f"sn-field-habit-{tag}", "写到一半")
+    before = review.find(f"sn-discard-habit-{tag}").description
+    review.click(f"sn-discard-habit-{tag}")
+    assert review.find(f"sn-discard-habit-{tag}").description != before
+    review.view.refresh(DEMO_NOW + ARMED_FOR + timedelta(seconds=1))
+    assert review.find(f"sn-discard-habit-{tag}").description == before

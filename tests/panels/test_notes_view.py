@@ -150,3 +150,16 @@ def test_pinning_is_a_button_that_says_what_it_does(demo, page):
 def test_the_ledger_line_is_the_seeds(page):
     """S2-073."""
     assert "核心 10 条　稳定 17 条　临时 20 条（其中 15 条已过期，不再自动进场）" in page.read("sn-ledger")
+
+
+def test_what_is_written_and_not_saved_marks_the_panel(page):
+    """The page of `selfnote panel` asks before it is left only while there is something to lose."""
+    assert page.all("sn-unsaved") == []
+    page.put("sn-new-note", "我还没写完")
+    assert page.all("sn-unsaved")
+    page.put("sn-new-note", "")
+    assert page.all("sn-unsaved") == []
+    note = page.view.state.rows.rows[0]
+    page.click(f"sn-edit-{slug(note.id)}")
+    page.put(f"sn-field-{slug(note.id)}", "改到一半")
+    assert page.all("sn-unsaved")

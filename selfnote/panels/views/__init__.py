@@ -7,7 +7,8 @@ digit, ``_`` nor ``-`` is written ``-`` (``slug``). Hidden widgets have the clas
 Where            Classes
 =============== ==========================================================================================
 all together     ``sn-panels``; the tabs ``sn-tabs``; ``sn-refresh``
-every panel      ``sn-panel sn-<tab>``; what was done or refused ``sn-notice`` (inside it ``sn-error`` or
+every panel      ``sn-panel sn-<tab>``; what stays in sight ``sn-sticky``, with something written and not saved
+                 ``sn-unsaved``; what was done or refused ``sn-notice`` (inside it ``sn-error`` or
                  ``sn-message``); why controls are disabled ``sn-why``
 a list           ``sn-list-<list>``; its pages ``sn-next-<list>``, ``sn-previous-<list>``, ``sn-page-<list>``
 a field          the field itself ``sn-field-<key>``; ``sn-save-<key>``, ``sn-discard-<key>``,
@@ -35,7 +36,7 @@ persona          fields ``l0``, ``l1``, ``l2``; over a limit ``sn-over``; ``sn-i
 - evidence       ``sn-evidence-<id>``: ``sn-tick-<id>``; ``sn-show-handled``, ``sn-write-rule``, ``sn-quotes``,
                  ``sn-rule``, ``sn-rule-room``, ``sn-add-rule``, ``sn-dismiss``; how rules fare ``sn-rules``
 notes            ``sn-new-note``, ``sn-new-tier``, ``sn-new-pinned``, ``sn-add-note``, ``sn-tier``, ``sn-clear``,
-                 ``sn-ledger``
+                 ``sn-cancel-clear``, ``sn-ledger``
 - a note         ``sn-note-<id>``: ``sn-delete-<id>``, ``sn-edit-<id>``, ``sn-pin-<id>``, ``sn-tier-<id>``; the
                  field ``<id>``
 profile          ``sn-profile-text``, field ``override``, ``sn-start``, ``sn-still-holds``, ``sn-follow-facts``

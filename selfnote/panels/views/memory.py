@@ -36,6 +36,7 @@ from selfnote.panels.views.pieces import (
     SourceBox,
     badges,
     heading,
+    heads_unseen,
     joined,
     line,
     name,
@@ -94,6 +95,8 @@ class MemoryView(PanelView):
     def edit(self, identifier: str) -> None:
         """Open the editor of a fact, or close it."""
         self.editing = "" if self.editing == identifier else identifier
+        if self.editing:
+            self.editor.focus()
 
     def _open_draft(self) -> None:
         for identifier in self._written()[:1]:
@@ -410,8 +413,9 @@ class Habits(Part):
         kit, state, words = self.kit, self.state, self.state.words
         self._why = kit.html("sn-why")
         self._offers = RowList(
-            kit, state.offered, "offered", lambda kit: OfferCard(kit, state), lambda row: (_draft(state, row),)
-        )
+            kit, state.offered, "offered", lambda kit: OfferCard(kit, state),
+            lambda row: (_draft(state, row), state.armed == f"discard habit:{row.tag}"),
+        )  # fmt: skip
         self._habits = RowList(kit, state.habits, "habits", lambda kit: HabitCard(kit, state))
         return [
             self._why,
@@ -527,8 +531,8 @@ class GroupCard(Row):
         kit.classes(self._approve, "sn-primary", name("approve-group", row.key))
         kit.classes(self._retire, name("retire-group", row.key))
         kit.classes(self._open, name("open-group", row.key))
-        kit.put(self._approve, disabled=bool(why), tooltip=why or None)
-        kit.put(self._retire, disabled=bool(not_retired), tooltip=not_retired or None)
+        kit.put(self._approve, disabled=bool(why), tooltip=why)
+        kit.put(self._retire, disabled=bool(not_retired), tooltip=not_retired)
 
 
 class ConflictCard(Row):
@@ -601,8 +605,9 @@ class ApprovedRow(Row):
         kit.classes(self._edit, name("edit", row.id))
         kit.classes(self._source, name("source", row.id))
         kit.classes(self._retire, name("retire", row.id))
-        read_only = self.state.words["why read only"] if self.state.memory.read_only else ""
-        kit.put(self._retire, disabled=bool(read_only))
+        words = self.state.words
+        read_only = words["why read only"] if self.state.memory.read_only else ""
+        kit.put(self._retire, disabled=bool(read_only), tooltip=read_only or words["retire help"])
         self.box.children = (*self._always, *_beside(self.view, opened=opened, editing=editing))
 
 
@@ -663,7 +668,7 @@ class HabitCard(Row):
     def fill(self, row: HabitRow, *_: Any) -> None:
         """Show a habit."""
         told = self.state.say("habit", text=row.text, tag=row.tag, n=row.facts)
-        self.kit.put(self._said, value=line(told) + line(row.since, "sn-dim"))
+        self.kit.put(self._said, value=line(told, "sn-name") + line(row.since, "sn-dim"))
         self.kit.classes(self.box, "sn-bar", "sn-row", name("habit", row.id))
         self.kit.classes(self._revoke, name("revoke", row.id))
 
@@ -678,12 +683,16 @@ class FactEditor:
         self._text = DraftField(kit, ":text", words["wording"], save=state.save)
         self._tags = DraftField(kit, ":tags", words["tags"], lines=1, help=words["tags help"], save=state.save)
         self._importance = kit.control(
-            W.FloatSlider, self._weigh, description=words["importance"], min=low, max=high, step=0.1,
-            continuous_update=False, readout_format=".1f",
+            W.BoundedFloatText, self._weigh, description=words["importance"], min=low, max=high, step=0.1,
+            continuous_update=False,
         )  # fmt: skip
         self._help = kit.html()
         close = kit.button(words["close"], lambda: view.edit(view.editing), "sn-close-editor")
         self.widget = kit.rows(self._text.widget, self._tags.widget, self._importance, self._help, close)
+
+    def focus(self) -> None:
+        """Put the owner's cursor into the wording."""
+        self._text.focus()
 
     def _weigh(self, importance: float) -> None:
         self.state.set_importance(self.view.editing, round(importance, 2))
@@ -780,7 +789,8 @@ def results(state: MemoryState) -> str:
         for one in state.results
         if not one.ok
     )
-    return f'{heading(words["results title"])}<div class="sn-wide"><table>{rows}</table></div>'
+    heads = heads_unseen(words["column refusal"], words["fact"], words["why out"])
+    return f'{heading(words["results title"])}<div class="sn-wide"><table>{heads}{rows}</table></div>'
 
 
 def _counted(tally: dict[str, int], label: Callable[[str], str], anything: str) -> list[tuple[str, str]]:

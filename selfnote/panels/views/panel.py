@@ -10,9 +10,10 @@ from typing import Any
 import ipywidgets as W  # noqa: N812 - as its own documentation's short name, one letter
 
 from selfnote.panels import static
+from selfnote.panels.access import make_access
 from selfnote.panels.live import Live
 from selfnote.panels.states.base import Paged, PanelState
-from selfnote.panels.views.pieces import Kit, line, notice, watch
+from selfnote.panels.views.pieces import Kit, line, notice, problems, watch
 from selfnote.panels.views.style import SHEET
 
 
@@ -92,10 +93,14 @@ class PanelView(Shown):
     # --- mirroring --------------------------------------------------------------------------------
     def _assemble(self) -> None:
         kit = self._kit
+        self._problems = kit.html("sn-problems")
+        # Read aloud when it changes: it holds nothing but the answer of an act.
         self._notice = kit.html("sn-notice")
         self._sticky = kit.rows(self._notice, classes=("sn-sticky",))
         sheet = [kit.html(value=f"<style>{SHEET}</style>")] if self._alone else []
-        self.children = (*sheet, self._sticky, *self._build(kit), *(self._way_to_refresh(kit) if self._alone else []))
+        access = make_access(kit.make, self._language) if self._alone else []
+        refresh = self._way_to_refresh(kit) if self._alone else []
+        self.children = (*sheet, self._problems, self._sticky, *self._build(kit), *refresh, *access)
         self._draw_all()
 
     def _way_to_refresh(self, kit: Kit) -> list[Any]:
@@ -110,7 +115,12 @@ class PanelView(Shown):
             self._kit = Kit(self.state, self.run)
             self._assemble()
             return
+        told = problems(self.state)
+        self._kit.put(self._problems, value=told)
+        self._kit.show(self._problems, shown=bool(told))
         self._kit.put(self._notice, value=notice(self.state))
+        # What the page of `selfnote panel` asks about before it goes.
+        self._kit.classes(self._sticky, "sn-sticky", *(["sn-unsaved"] if self.state.unsaved else []))
         self._draw()
         self._kit.disable()
 

@@ -57,7 +57,7 @@ def bill(state: InjectionState) -> Sheet:
         (
             Column(words["segment"]), Column("", "bar"), Column(words["chars used"], "number"),
             Column(words["budget"], "number"), Column(words["entries"], "number"), Column(words["out"], "number"),
-            Column(""),
+            Column(words["column note"]),
         ),
         (
             (
@@ -104,7 +104,9 @@ def attribution(state: InjectionState) -> Sheet:
 
 def index(state: OverviewState) -> Sheet:
     """How the index of past conversations stands (S2-057)."""
-    return _sheet(state.words["index title"], (Column(""), Column("", "text")), (row[:2] for row in state.index_rows))
+    words = state.words
+    columns = (Column(words["column item"]), Column(words["column value"], "text"))
+    return _sheet(words["index title"], columns, (row[:2] for row in state.index_rows))
 
 
 def _facts(state: MemoryState, title: str, rows: Iterable[FactRow]) -> Sheet:
@@ -144,14 +146,19 @@ def _overview(state: OverviewState) -> list[Piece]:
     )
     files = _sheet(
         words["files title"],
-        (Column(""), Column("", "long"), Column("", "number"), Column(""), Column("", "text")),
+        (
+            Column(words["column item"]), Column(words["column holds"], "long"),
+            Column(words["column size"], "number"), Column(words["column modified"]),
+            Column(words["column path"], "text"),
+        ),
         (
             (one.label, one.summary, format_size(one.size) if one.size else "", one.modified, one.path)
             for one in state.files
         ),
-    )
+    )  # fmt: skip
+    pairs = (Column(words["column item"]), Column(words["column value"], "text"))
     return [
-        _sheet(words["settings title"], (Column(""), Column("", "text")), settings),
+        _sheet(words["settings title"], pairs, settings),
         Title(words["budget title"]),
         *(Line(one) for one in bars),
         Line(state.bill),
@@ -170,8 +177,8 @@ def _notes(state: NotesState) -> list[Piece]:
         for one in state.rows.rows
     )  # fmt: skip
     columns = (
-        Column(words["tier"]), Column(""), Column(""), Column("", "number"), Column(words["state"], "long"),
-        Column("", "text"),
+        Column(words["tier"]), Column(words["column pinned"]), Column(words["column date"]),
+        Column(words["column length"], "number"), Column(words["state"], "long"), Column(words["column text"], "text"),
     )  # fmt: skip
     return [Line(state.ledger), _sheet(state.title, columns, rows), *_page(state, state.rows)]
 
@@ -184,7 +191,10 @@ def _persona(state: PersonaState) -> list[Piece]:
     for one in state.counts:
         left = state.say("left", n=one.left) if one.left >= 0 else state.say("too many", n=-one.left)
         pieces.append(Line(f"{one.label}　{state.say('used', used=one.used, limit=one.limit)}　{left}"))
-    columns = (Column(""), Column(""), Column("", "long"), Column("", "text"))
+    columns = (
+        Column(words["column said"]), Column(words["column signal"]), Column(words["sources"], "long"),
+        Column(words["column text"], "text"),
+    )  # fmt: skip
     rows = ((one.said, one.signal, one.source, one.text) for one in state.evidence.rows)
     fares = (
         (state.say("rule fares", n=one.count, last=one.last) if one.count else words["rule fares well"], one.rule)
@@ -194,7 +204,7 @@ def _persona(state: PersonaState) -> list[Piece]:
         *pieces,
         _sheet(words["evidence title"], columns, rows),
         *_page(state, state.evidence),
-        _sheet(words["rules title"], (Column(""), Column("", "text")), fares),
+        _sheet(words["rules title"], (Column(words["column fares"]), Column(words["column rule"], "text")), fares),
     ]
 
 
@@ -208,12 +218,12 @@ def _memory(state: MemoryState) -> list[Piece]:
         for one in state.cards.rows
     )  # fmt: skip
     conflicts = ((one.left.status_label, one.left.text, one.right.text) for one in state.conflicts.rows)
-    sides = (Column(""), Column(words["keep left"], "text"), Column(words["keep right"], "text"))
+    sides = (Column(words["state"]), Column(words["keep left"], "text"), Column(words["keep right"], "text"))
     habits = ((one.tag, one.facts, one.text) for one in state.habits.rows)
     offered = ((one.tag, one.count, words["sentence joint"].join(one.texts)) for one in state.offered.rows)
-    tagged = (Column(words["tags"]), Column(words["fact"], "number"), Column("", "text"))
+    tagged = (Column(words["tags"]), Column(words["fact"], "number"), Column(words["column text"], "text"))
     columns = (
-        Column(words["filter capture"]), Column(words["filter trigger"]), Column("", "number"),
+        Column(words["filter capture"]), Column(words["filter trigger"]), Column(words["column heard"], "number"),
         Column(words["sources"], "long"), Column(words["show flagged"], "long"), Column(words["fact"], "text"),
     )  # fmt: skip
     return [
@@ -233,7 +243,7 @@ def _profile(state: ProfileState) -> list[Piece]:
     words = state.words
 
     def sentences(title: str, found: Iterable[SentenceRow]) -> Sheet:
-        columns = (Column(words["tags"]), Column("", "text"), Column(words["sources"], "text"))
+        columns = (Column(words["tags"]), Column(words["column text"], "text"), Column(words["sources"], "text"))
         return _sheet(
             title,
             columns,

@@ -22,7 +22,7 @@ CONTROLS = (
     ipywidgets.Text,
     ipywidgets.Textarea,
     ipywidgets.Dropdown,
-    ipywidgets.FloatSlider,
+    ipywidgets.BoundedFloatText,
 )
 
 

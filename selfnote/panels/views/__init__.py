@@ -6,10 +6,11 @@ digit, ``_`` nor ``-`` is written ``-`` (``slug``). Hidden widgets have the clas
 =============== ==========================================================================================
 Where            Classes
 =============== ==========================================================================================
-all together     ``sn-panels``; the tabs ``sn-tabs``; ``sn-refresh``
-every panel      ``sn-panel sn-<tab>``; what stays in sight ``sn-sticky``, with something written and not saved
-                 ``sn-unsaved``; what was done or refused ``sn-notice`` (inside it ``sn-error`` or
-                 ``sn-message``); why controls are disabled ``sn-why``
+all together     ``sn-panels``; the tabs ``sn-tabs``; ``sn-refresh``; what tells the page names and keeps the focus
+                 ``sn-access``
+every panel      ``sn-panel sn-<tab>``; what cannot be read ``sn-problems``; what stays in sight
+                 ``sn-sticky``, with something written and not saved ``sn-unsaved``; what was done or refused
+                 ``sn-notice`` (inside it ``sn-error`` or ``sn-message``); why controls are disabled ``sn-why``
 a list           ``sn-list-<list>``; its pages ``sn-next-<list>``, ``sn-previous-<list>``, ``sn-page-<list>``
 a field          the field itself ``sn-field-<key>``; ``sn-save-<key>``, ``sn-discard-<key>``,
                  ``sn-overwrite-<key>``, its count ``sn-count-<key>``, what changed elsewhere ``sn-elsewhere-<key>``

@@ -105,7 +105,8 @@ class FileCard(Row):
         """Show a file."""
         size = format_size(row.size) if row.exists and row.size else ""
         modified = row.modified if row.exists else ""
-        told = f"<div><b>{show(row.label)}</b></div>{path_button(row.path, self.state.words['copy path'])}"
+        told = f'<div class="sn-name"><b>{show(row.label)}</b></div>'
+        told += f"{path_button(row.path, self.state.words['copy path'])}"
         self.kit.put(self._said, value=told + joined(row.summary, size, modified))
         self.kit.classes(self.box, "sn-bar", "sn-row", name("file", row.key))
         self.kit.classes(self._reveal, name("reveal", row.key))
@@ -119,8 +120,10 @@ def bars_html(state: OverviewState) -> str:
             "bar", label=one.label, used=one.used, budget=one.budget, entries=one.entries, squeezed=one.squeezed
         )
         share = min(1.0, one.used / one.budget) if one.budget else 0.0
-        cells += f'<div>{show(told)}</div><span aria-hidden="true"><i style="width:{share:.1%}"></i></span>'
-    return f'<div class="sn-meter">{cells}</div>'
+        cells += (
+            f'<div role="listitem">{show(told)}</div><span aria-hidden="true"><i style="width:{share:.1%}"></i></span>'
+        )
+    return f'<div class="sn-meter" role="list">{cells}</div>'
 
 
 def _help(state: OverviewState, setting: Any) -> str:

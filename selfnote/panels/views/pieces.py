@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, TypeVar
 
@@ -62,17 +62,26 @@ def heading(text: str) -> str:
     return f"<h3>{show(text)}</h3>"
 
 
+def problems(state: PanelState) -> str:
+    """What cannot be read."""
+    return "".join(line(problem, "sn-problem") for problem in state.problems)
+
+
 def notice(state: PanelState) -> str:
-    """What was done or refused, and what cannot be read; read aloud when it changes."""
-    found = "".join(line(problem, "sn-problem") for problem in state.problems)
+    """What was done or refused."""
     if state.error is not None:
         detail = line(state.error.detail, "sn-dim")
-        return f'{found}<div class="sn-error" role="alert">{line(state.error.sentence)}{detail}</div>'
-    done = f'<div class="sn-message">{line(state.message)}</div>' if state.message else ""
-    return f'{found}<div role="status" aria-live="polite">{done}</div>'
+        return f'<div class="sn-error" role="alert">{line(state.error.sentence)}{detail}</div>'
+    return f'<div class="sn-message">{line(state.message)}</div>' if state.message else ""
 
 
-def opened_source(opened: OpenedSource) -> str:
+def heads_unseen(*words: str) -> str:
+    """What the columns of a table are called, for whoever does not see that they speak for themselves."""
+    cells = "".join(f'<th scope="col"><span class="sn-unseen">{show(word)}</span></th>' for word in words)
+    return f"<thead><tr>{cells}</tr></thead>"
+
+
+def opened_source(opened: OpenedSource, words: Mapping[str, str]) -> str:
     """The message a source points at, with what was said around it."""
     rows = "".join(
         f"<tr{' aria-current=true' if here else ''}><td>{'→' if here else ''}</td><td>{show(source)}</td>"
@@ -80,7 +89,8 @@ def opened_source(opened: OpenedSource) -> str:
         for here, source, who, said in opened.lines
     )
     told = line(opened.sentence, "" if opened.ok else "sn-warn")
-    return told + (f'<div class="sn-wide"><table>{rows}</table></div>' if rows else "")
+    heads = heads_unseen(*(words[one] for one in ("column here", "sources", "column who", "column text")))
+    return told + (f'<div class="sn-wide"><table>{heads}{rows}</table></div>' if rows else "")
 
 
 def path_button(path: str, label: str) -> str:
@@ -106,7 +116,8 @@ class Kit:
         self._putting = 0
 
     def make(self, kind: type, *classes: str, **traits: Any) -> Any:
-        """One widget with its classes."""
+        """One widget with its classes; where none was given, a page would show a tooltip that says ``null``."""
+        traits = {"tooltip": "", **traits}
         shared = self._shared.get(kind, {})
         widget = kind(_dom_classes=tuple(classes), **shared, **traits)
         if not shared:
@@ -130,7 +141,7 @@ class Kit:
 
     def button(self, label: str, click: Callable[[], object], *classes: str, act: str = "", help: str = "") -> Any:  # noqa: A002 - what it is
         """A button; ``act`` is what it does in the state's ``reasons``, which disable it."""
-        widget = self.make(W.Button, *classes, description=label, tooltip=help or None)
+        widget = self.make(W.Button, *classes, description=label, tooltip=help)
         widget.on_click(lambda _: self.run(click))
         if act:
             self._acts.append((widget, act, help))
@@ -176,7 +187,7 @@ class Kit:
         """Disable what the state gives a reason against, and tell it where the pointer rests, too."""
         for widget, act, told in self._acts:
             why = self.state.why_disabled(act)
-            self.put(widget, disabled=bool(why), tooltip=why or told or None)
+            self.put(widget, disabled=bool(why), tooltip=why or told)
 
     def close(self) -> None:
         """Free every widget."""
@@ -427,7 +438,7 @@ class DraftField:
         told = (self._told(key) if self._told else "") + line(why, "sn-why")
         self.kit.put(self._count, value=told)
         self.kit.classes(self._save, "sn-primary", name("save", key))
-        self.kit.put(self._save, disabled=bool(why), tooltip=why or None)
+        self.kit.put(self._save, disabled=bool(why), tooltip=why)
 
 
 class SourceBox:
@@ -445,7 +456,7 @@ class SourceBox:
     def draw(self, opened: OpenedSource | None) -> None:
         """Show a source."""
         if opened is not None:
-            self.kit.put(self._told, value=opened_source(opened))
+            self.kit.put(self._told, value=opened_source(opened, self.kit.state.words))
 
 
 def watch(state: t.HasTraits, call: Callable[[], None]) -> Callable[[Any], None]:

@@ -10,6 +10,7 @@ from typing import Any
 import ipywidgets as W  # noqa: N812 - as its own documentation's short name, one letter
 
 from selfnote.panels import static
+from selfnote.panels.access import TAGS, make_access
 from selfnote.panels.live import Live
 from selfnote.panels.states.together import TABS, States
 from selfnote.panels.views.injection import InjectionView
@@ -33,6 +34,10 @@ VIEWS: dict[str, type[PanelView]] = {
 }
 
 
+def _plain(kind: type, *classes: str, **traits: Any) -> Any:
+    return kind(_dom_classes=classes, **traits)
+
+
 class PanelsView(Shown):
     """The view of all ``States`` (S2-046..049).
 
@@ -50,13 +55,14 @@ class PanelsView(Shown):
         self._closed = False
         self.views: dict[str, PanelView] = {}
         self._places = {tab: W.VBox() for tab in TABS}
+        self._access = make_access(_plain, states.state(states.tab).language)
         self._tabs = W.Tab(children=tuple(self._places.values()), _dom_classes=("sn-tabs",))
-        self._refresh = W.Button(_dom_classes=("sn-refresh",))
+        self._refresh = W.Button(_dom_classes=("sn-refresh",), tooltip="")
         self._refresh.on_click(lambda _: self.refresh())
-        self._told = W.HTML()
-        self._sheet = W.HTML(value=f"<style>{SHEET}</style>")
+        self._told = W.HTML(tooltip="")
+        self._sheet = W.HTML(value=f"<style>{SHEET}</style>", tooltip="")
         self._bar = W.HBox((self._refresh, self._told), _dom_classes=("sn-bar",))
-        self.children = (self._sheet, self._tabs, self._bar)
+        self.children = (self._sheet, self._tabs, self._bar, *self._access)
         self._tabs.observe(self._picked, "selected_index")
         self._handler = watch(states, self._draw)
         self._wanted_live = live
@@ -82,13 +88,15 @@ class PanelsView(Shown):
     def _draw(self) -> None:
         states = self.states
         titles = tuple(f"{states.titles[tab]} {states.badges[tab]}".strip() for tab in TABS)
-        words = PANELS[states.in_order[0].language]
+        language = states.state(states.tab).language
+        words = PANELS[language]
         self.view(states.tab)
         for widget, trait, value in (
             (self._tabs, "titles", titles),
             (self._tabs, "selected_index", TABS.index(states.tab)),
             (self._refresh, "description", words["refresh"]),
             (self._told, "value", line(words["live on" if self.live else "live off"]) if self._wanted_live else ""),
+            *((one, "language", TAGS[language]) for one in self._access),
         ):
             if getattr(widget, trait) != value:
                 setattr(widget, trait, value)
@@ -104,6 +112,8 @@ class PanelsView(Shown):
         """Show what changed on disk."""
         with self._held():
             self.states.refresh(now)
+        # The tabs are told of another language before the panel below them is.
+        self._draw()
 
     def twin(self) -> str:
         """All panels as HTML that needs no kernel."""
@@ -121,7 +131,8 @@ class PanelsView(Shown):
         for view in self.views.values():
             view.close()
         self.views = {}
-        for widget in (self._sheet, self._bar, self._told, self._refresh, self._tabs, *self._places.values()):
+        own = (self._sheet, self._bar, self._told, self._refresh, self._tabs, *self._access, *self._places.values())
+        for widget in own:
             for part in ("layout", "style"):
                 if widget.has_trait(part) and (owned := getattr(widget, part)) is not None:
                     owned.close()

@@ -225,11 +225,14 @@ class Memory:
         """Let the profile follow the facts again."""
         return self.config.save(expect=expect, profile_override=None)
 
-    def why_not(self, identifier: str, *, now: datetime | None = None) -> str:
-        """Why a fact, note, habit or persona line is, or is not, in this turn's text. Raises NotFound."""
+    def why_not(self, identifier: str, *, now: datetime | None = None, language: str | None = None) -> str:
+        """Why a fact, note, habit or persona line is, or is not, in this turn's text. Raises NotFound.
+
+        ``language`` is zh or en; None follows the memory's setting.
+        """
         from selfnote.injection.explain import why_not
 
-        return why_not(self, identifier, now=now)
+        return why_not(self, identifier, now=now, language=language)
 
     def preview(
         self,

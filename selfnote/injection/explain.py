@@ -13,7 +13,6 @@ from selfnote.errors import LimitExceeded, NotFound
 from selfnote.injection.assemble import HasHome, Injection, Snapshot, assemble, read_snapshot
 from selfnote.injection.changes import (
     Changes,
-    Difference,
     Ids,
     Moved,
     Placed,
@@ -22,11 +21,8 @@ from selfnote.injection.changes import (
     diff_texts,
     make_changes,
 )
-from selfnote.injection.segments import (
-    LONGER_THAN_HALF,
-    Squeezed,
-)
-from selfnote.phrases import ATTRIBUTION_LABELS, PREVIEW, SEGMENT_LABELS, WHY
+from selfnote.injection.segments import CONFLICT, LONGER_THAN_HALF, NO_ROOM, Segment, Squeezed
+from selfnote.phrases import ATTRIBUTION_LABELS, LEFT_OUT, PANELS, PREVIEW, REASON_LABELS, SEGMENT_LABELS, WHY
 from selfnote.records.attribution import AttributionState, attribution_state
 from selfnote.records.fact_lines import Fact
 from selfnote.records.heat import future_times, heat
@@ -38,6 +34,10 @@ from selfnote.times import clock, local_date, require_aware
 
 #: Code points of an entry's text that name it in the one line of a preview.
 NAME_LIMIT = 20
+#: Entries that are named together; of more the first two are, and the others counted.
+NAMED_TOGETHER = 3
+#: An entry is not advised to be shortened to fewer code points: that would be to delete it.
+SHORTEST = 4
 
 
 class HasConfig(HasHome, Protocol):
@@ -188,10 +188,18 @@ def attribute(snapshot: Snapshot, injection: Injection, now: datetime) -> list[A
 
 
 # --- why, or why not ------------------------------------------------------------------------------
-def why_not(memory: HasHome, identifier: str, *, now: datetime | None = None) -> str:
+def why_not(
+    memory: HasHome,
+    identifier: str,
+    *,
+    now: datetime | None = None,
+    language: str | None = None,
+    ids: bool = True,
+) -> str:
     """Where an entry stands in this turn's text, or what keeps it out and what would let it in, in a few sentences.
 
-    ``identifier`` is a fact's, note's or habit's id, or a persona line such as ``l1:3``.
+    ``identifier`` is a fact's, note's or habit's id, or a persona line such as ``l1:3``. ``language`` is zh or en, None
+    the memory's own; without ``ids`` entries are called by their texts alone.
 
     Raises
     ------
@@ -201,22 +209,25 @@ def why_not(memory: HasHome, identifier: str, *, now: datetime | None = None) ->
     instant = require_aware(now if now is not None else clock())
     snapshot = read_snapshot(memory.home, zone=memory.zone_override)
     injection = assemble(snapshot, instant, choice=snapshot.rotation_file.value)
-    subject = _describe(snapshot, identifier, instant)
-    return f"{identifier}: {subject} {_place(snapshot, injection, identifier, instant)}"
+    spoken = language or snapshot.config.language
+    subject = _describe(snapshot, identifier, instant, spoken)
+    place = _place(snapshot, injection, identifier, instant, spoken, ids=ids)
+    return f"{identifier}: {subject} {place}" if ids else f"{subject[:1].upper()}{subject[1:]} {place}"
 
 
-def _describe(snapshot: Snapshot, identifier: str, now: datetime) -> str:
+def _describe(snapshot: Snapshot, identifier: str, now: datetime, language: str) -> str:
     """What the id names. Raises NotFound."""
     config = snapshot.config
-    words = WHY[config.language]
+    words, labels = WHY[language], PANELS[language]
     if fact := snapshot.facts_file.value.by_id.get(identifier):
+        channel, status = labels[f"channel {fact.channel}"], labels[f"status {fact.status}"]
         if fact.status != "approved":
-            return words["fact"].format(status=fact.status, channel=fact.channel, text=_short(fact.text))
-        state = ATTRIBUTION_LABELS[config.language][attribution_state(fact, now, config.silent_days)]
+            return words["fact"].format(status=status, channel=channel, text=_short(fact.text))
+        state = ATTRIBUTION_LABELS[language][attribution_state(fact, now, config.silent_days)]
         warm = heat(fact, now, config.half_life_days)
-        return words["approved"].format(channel=fact.channel, text=_short(fact.text), state=state, heat=warm)
+        return words["approved"].format(channel=channel, text=_short(fact.text), state=state, heat=warm)
     if note := _note(snapshot, identifier):
-        return words["note"].format(tier=note.tier, text=_short(note.text))
+        return words["note"].format(tier=labels[f"tier {note.tier}"], text=_short(note.text))
     if habit := next((one for one in snapshot.habits_file.value.habits if one.id == identifier), None):
         return words["habit"].format(text=_short(habit.text))
     if identifier == "profile:override" and config.profile_override is not None:
@@ -247,8 +258,9 @@ def _persona_line(snapshot: Snapshot, identifier: str) -> str | None:
     return lines[int(number) - 1] if 1 <= int(number) <= len(lines) else None
 
 
-def _place(snapshot: Snapshot, injection: Injection, identifier: str, now: datetime) -> str:
-    language = snapshot.config.language
+def _place(
+    snapshot: Snapshot, injection: Injection, identifier: str, now: datetime, language: str, *, ids: bool
+) -> str:
     words, labels = WHY[language], SEGMENT_LABELS[language]
     if injection.reason == "off":
         return words["off"]
@@ -260,16 +272,17 @@ def _place(snapshot: Snapshot, injection: Injection, identifier: str, now: datet
             ]
             return " ".join([found, *cuts])
         if out := next((one for one in segment.squeezed if one.id == identifier), None):
-            half = out.reason == LONGER_THAN_HALF
-            return words[out.reason].format(
+            half, short = out.reason == LONGER_THAN_HALF, out.needs - out.left
+            hopeless = out.reason == NO_ROOM and not can_shorten(len(out.text), short)
+            return words["no room, short" if hopeless else out.reason].format(
                 segment=labels[name],
-                others=", ".join(conflicting_with(snapshot, out.id)),
+                others=_name_facts(snapshot, conflicting_with(snapshot, out.id), language, ids=ids),
                 length=len(out.text),
                 budget=min(L0_LIMIT, segment.budget) if identifier.startswith("l0:") else segment.budget,
                 limit=segment.budget // 2 - 1 if half else segment.budget,
                 needs=out.needs,
                 left=out.left,
-                short=out.needs - out.left,
+                short=short,
             )
     if identifier in injection.absorbed:
         return words["absorbed"]
@@ -279,6 +292,36 @@ def _place(snapshot: Snapshot, injection: Injection, identifier: str, now: datet
         segment=labels["profile"],
         length=len(safe(override.text)) if override is not None else 0,
         budget=injection.segments["profile"].budget,
+    )
+
+
+def can_shorten(length: int, by: int) -> bool:
+    """Whether an entry of ``length`` code points may be advised to lose ``by`` of them: something must be left."""
+    return length - by >= SHORTEST
+
+
+def name_several(names: Sequence[str], language: str) -> str:
+    """Names one after the other; of more than ``NAMED_TOGETHER`` the first two, and how many more there are."""
+    words = PREVIEW[language]
+    if len(names) <= NAMED_TOGETHER:
+        return words["names joint"].join(names)
+    return words["and more"].format(names=words["names joint"].join(names[:2]), n=len(names) - 2)
+
+
+def _name_facts(snapshot: Snapshot, identifiers: Sequence[str], language: str, *, ids: bool) -> str:
+    facts = snapshot.facts_file.value.by_id
+    return name_several([_name(one, facts[one].text, PREVIEW[language], ids=ids) for one in identifiers], language)
+
+
+def say_left_out(name: str, segment: Segment, out: Squeezed, language: str) -> str:
+    """Why an entry has no place in a segment of this turn's text, as the end of a sentence."""
+    words = LEFT_OUT[language]
+    return words[out.reason if out.reason in {CONFLICT, NO_ROOM} else "other"].format(
+        segment=SEGMENT_LABELS[language][name],
+        used=segment.used,
+        budget=segment.budget,
+        needs=out.needs,
+        reason=REASON_LABELS[language][out.reason],
     )
 
 
@@ -307,7 +350,7 @@ class Preview:
     """What this turn's text would be after a change nobody has made; ``str`` is one line for a panel.
 
     ``diff`` is the unified diff of the two texts by lines. ``moving`` entries stand in another segment than before,
-    ``reworded`` ones where they stood.
+    ``reworded`` ones where they stood. ``outside`` are facts of the change that stay out.
     """
 
     injection: Injection
@@ -318,12 +361,16 @@ class Preview:
     reworded: tuple[Placed, ...]
     before: Injection
     language: str
+    outside: tuple[tuple[str, Squeezed], ...] = ()
 
     def __str__(self) -> str:
-        difference = Difference(self.entering, self.leaving, self.moving, self.reworded)
-        return say_difference(difference, self.language, changed=self.injection.text != self.before.text)
+        return self.say()
 
     __repr__ = __str__
+
+    def say(self, language: str | None = None, *, ids: bool = True) -> str:
+        """The one line, in another language if wanted; without ``ids`` entries are called by their texts alone."""
+        return _say_preview(self, language or self.language, ids=ids)
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}\n\n{escape(self.diff)}</pre>"
@@ -363,6 +410,7 @@ def preview_changes(snapshot: Snapshot, changes: Changes, now: datetime) -> Prev
     before = assemble(snapshot, now, choice=kept)
     after = assemble(change(snapshot, changes, now), now, choice=kept)
     found = compare(before, after)
+    wanted = {*changes.approve, *changes.edit}
     return Preview(
         after,
         diff_texts(before.text, after.text),
@@ -372,25 +420,42 @@ def preview_changes(snapshot: Snapshot, changes: Changes, now: datetime) -> Prev
         found.reworded,
         before,
         snapshot.config.language,
+        tuple(
+            (name, out)
+            for name, segment in after.segments.items()
+            for out in segment.squeezed
+            if out.kind == "fact" and out.id in wanted
+        ),
     )
 
 
-def say_difference(difference: Difference, language: str, *, changed: bool) -> str:
-    """Who enters, leaves, moves and is reworded, in one line; ``changed`` is whether the text differs at all."""
-    words = PREVIEW[language]
+def _say_preview(found: Preview, language: str, *, ids: bool) -> str:
+    """Who enters, leaves, moves, is reworded and stays out, in one line; that nothing changes where nothing does."""
+    words, segments = PREVIEW[language], found.injection.segments
+    if found.injection.reason == "off":
+        return LEFT_OUT[language]["off"]
     labels = {name: label.lower() for name, label in SEGMENT_LABELS[language].items()}
+
+    def name(one: Placed | Moved | Squeezed) -> str:
+        return _name(one.id, one.text, words, ids=ids)
+
     parts = [
-        *(words["enters"].format(name=_name(one, words), segment=labels[one.segment]) for one in difference.entering),
-        *(words["leaves"].format(name=_name(one, words)) for one in difference.leaving),
+        *(words["enters"].format(name=name(one), segment=labels[one.segment]) for one in found.entering),
+        *(words["leaves"].format(name=name(one)) for one in found.leaving),
         *(
-            words["moves"].format(name=_name(one, words), before=labels[one.before], after=labels[one.after])
-            for one in difference.moving
+            words["moves"].format(name=name(one), before=labels[one.before], after=labels[one.after])
+            for one in found.moving
         ),
-        *(words["reworded"].format(name=_name(one, words), segment=labels[one.segment]) for one in difference.reworded),
+        *(words["reworded"].format(name=name(one), segment=labels[one.segment]) for one in found.reworded),
+        *(
+            words["stays out"].format(name=name(out), why=say_left_out(place, segments[place], out, language))
+            for place, out in found.outside
+        ),
     ]
-    return words["joint"].join(parts) if parts else words["plates" if changed else "same"]
+    unchanged = found.injection.text == found.before.text
+    return words["joint"].join(parts) if parts else words["same" if unchanged else "plates"]
 
 
-def _name(entry: Placed | Moved, words: Mapping[str, str]) -> str:
-    """An entry as the one line of a preview names it: its id and the beginning of its text."""
-    return words["name"].format(id=entry.id, text=cut(entry.text, NAME_LIMIT))
+def _name(identifier: str, text: str, words: Mapping[str, str], *, ids: bool) -> str:
+    """An entry as the one line of a preview names it: its id and the beginning of its text, or the latter alone."""
+    return words["name" if ids else "quoted"].format(id=identifier, text=cut(text, NAME_LIMIT))

@@ -286,7 +286,8 @@ _TWINS: dict[str, Callable[[Any], list[Piece]]] = {
 
 def pieces_of(state: PanelState) -> list[Piece]:
     """What a panel shows, from its name on; tables without rows are left out."""
-    found = [Title(state.title, 2), *(Line(one) for one in state.problems), *_TWINS[state.name](state)]
+    lead = Line(state.words[f"lead {state.name}"])
+    found = [Title(state.title, 2), lead, *(Line(one) for one in state.problems), *_TWINS[state.name](state)]
     return [one for one in found if not (isinstance(one, Sheet) and not one.rows)]
 
 
@@ -311,7 +312,7 @@ def twin(state: PanelState) -> str:
 
 def _pieces_of_all(states: States, told: str = "") -> list[Piece]:
     """Every panel as the tabs stand; those of hidden tabs are read for it."""
-    pieces: list[Piece] = [Line(told)] if told else []
+    pieces: list[Piece] = [Line(one) for one in (told, *states.lead) if one]
     for state in states.in_order:
         awake, state.awake = state.awake, True
         pieces += pieces_of(state)

@@ -276,6 +276,23 @@ class Notes:
 
         return len(self._rewrite(change, leaving=tuple, now=instant))
 
+    def put_back(self, notes: Iterable[Note], *, now: datetime | None = None) -> tuple[Note, ...]:
+        """Write notes that were deleted or cleared once more, each with its tier, pin and date; the archive keeps them.
+
+        In one transaction, at the end of notes.md. What leaves for the archive because of the caps is returned.
+        """
+        wanted, config = list(notes), self._config()
+        instant = require_aware(now or clock())
+        today = local_date(instant, self._zone())
+
+        def change(file: TextFile) -> tuple[TextFile, tuple[Note, ...]]:
+            for note in wanted:
+                file = file.appended(format_note(note))
+            kept, archived = _within_caps(parse_notes(file), config, today)
+            return kept, tuple(archived)
+
+        return self._rewrite(change, leaving=tuple, now=instant)
+
     # --- one change -------------------------------------------------------------------------------
     def _today(self, now: datetime | None) -> date:
         return local_date(require_aware(now or clock()), self._zone())

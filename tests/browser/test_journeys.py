@@ -212,6 +212,12 @@ def test_a_field_is_ready_to_be_typed_in_and_enter_saves_a_line(
     panel.locator(".sn-field-header input").press("Enter")
     expect(panel.locator(".sn-message")).to_contain_text("注入抬头")
     assert read(home).config.load().header == "我的记忆"
+    days = panel.locator(".sn-field-temp_ttl_days input")
+    days.fill("")
+    page.keyboard.type("36")
+    page.keyboard.press("Enter")
+    expect(panel.locator(".sn-message")).to_contain_text("「36」")
+    assert read(home).config.load().temp_ttl_days == 36, "the last key may still be on its way when Enter is pressed"
 
 
 def test_a_rule_is_made_of_two_corrections_and_saved(
@@ -310,6 +316,8 @@ def test_a_page_left_alone_still_works_and_says_when_its_server_was_stopped(
     assert complaints == []
     served.stop()
     expect(page.locator("#sn-stopped")).to_be_visible(timeout=20_000)
+    colours = "(node) => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]"
+    assert page.locator("#sn-stopped").evaluate(colours) == ["rgb(255, 255, 255)", "rgb(155, 28, 28)"]
     # Without its server the page cannot but complain.
     complaints.clear()
 

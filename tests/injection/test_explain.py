@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 import selfnote
+from selfnote.injection.explain import can_shorten, why_not
 from selfnote.records.notes import note_id
 
 
@@ -73,6 +74,46 @@ def test_every_state_of_a_fact_is_told(build, fact, why, language):
     }
     assert len(set(answers.values())) == len(answers)
     assert all(no_negative(why(identifier)) for identifier in ("f-room", "f-long", "f-half"))
+
+
+def test_the_answer_is_in_the_language_asked_for(build, fact, homes, home, now):
+    """Whatever the memory's own; channel, status and tier as the owner calls them."""
+    notes = [homes.Note("在", on=date(2026, 2, 20))]
+    build(
+        facts=[fact("f-1", "甲"), fact("f-2", "乙", channel="env", status="candidate")],
+        notes=notes,
+        config={"language": "zh"},
+    )
+    memory = selfnote.open_memory(home, tz="Asia/Shanghai")
+    assert memory.why_not("f-1", now=now).startswith("f-1: 事实（已采纳，关于你，")
+    assert memory.why_not("f-1", now=now, language="en").startswith("f-1: approved fact (about you, ")
+    assert memory.why_not("f-2", now=now).startswith("f-2: 事实（待审，本机）「乙」。")
+    assert memory.why_not("f-2", now=now, language="en").startswith("f-2: candidate fact (this machine) “乙”.")
+    note = note_id(notes[0].tier, notes[0].on, notes[0].text)
+    assert "自述（稳定）" in memory.why_not(note, now=now)
+    assert why_not(memory, "f-2", now=now, language="en", ids=False).startswith("Candidate fact (this machine) “乙”.")
+
+
+def test_conflicts_are_named_by_what_they_say(build, fact, home, now):
+    """Of more than three the first two, and how many more."""
+    links = [{"id": f"f-{n}", "kind": "conflict", "rule": "r"} for n in range(4)]
+    build(facts=[fact("f-c", "端口 9", similarTo=links), *(fact(f"f-{n}", f"端口 {n}") for n in range(4))])
+    memory = selfnote.open_memory(home, tz="Asia/Shanghai")
+    assert "和它冲突的是f-c（端口 9）；" in memory.why_not("f-0", now=now)
+    assert "和它冲突的是「端口 0」「端口 1」和另外 2 条；" in why_not(memory, "f-c", now=now, ids=False)
+    assert "with “端口 0”, “端口 1” and 2 more;" in why_not(memory, "f-c", now=now, ids=False, language="en")
+
+
+@pytest.mark.parametrize(("used", "advised"), [(80, True), (85, True), (86, False), (89, False)])
+def test_nobody_is_told_to_shorten_an_entry_to_nothing(build, fact, why, used, advised):
+    """Of 90, one for the separator: at least four code points must remain of what is shortened."""
+    build(facts=[fact("f-1", "甲" * used, importance=3), fact("f-2", "乙" * 17)])
+    answer = why("f-2")
+    assert says(answer, OUT)
+    assert ("就放得下" in answer) == advised
+    assert ("要等别的让出位置" in answer) != advised
+    assert can_shorten(10, 6)
+    assert not can_shorten(10, 7)
 
 
 @LANGUAGES

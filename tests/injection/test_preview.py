@@ -36,6 +36,18 @@ def rooms(build, fact, homes):
     return make
 
 
+@pytest.fixture
+def full(build, fact, memory):
+    """Conclusions all but full by one fact that is hot, and a candidate of any text."""
+
+    def make(text):
+        hot = {"importance": 3, "hitCount": 50, "lastHit": "2026-03-01T08:00:00Z"}
+        build(facts=[fact("f-old", "旧" * 80, **hot), fact("f-new", text, status="candidate", approvedAt=...)])
+        return memory
+
+    return make
+
+
 def test_approving_says_who_enters_and_who_leaves_in_one_line(rooms, memory, now):
     """DESIGN Names preview."""
     rooms()
@@ -113,11 +125,44 @@ def test_where_only_a_doorplate_changes_it_says_so(build, fact, memory, now):
 def test_approving_what_contradicts_an_approved_fact_takes_both_out(build, fact, memory, now):
     """COMPLAINTS 22: unless the old one is retired in the same act."""
     build(facts=[fact("f-old", "端口 1"), fact("f-new", "端口 2", status="candidate", similarTo=LINK)])
-    assert str(memory.preview(approve="f-new", now=now)) == "-f-old（端口 1）让出位置"
+    assert str(memory.preview(approve="f-new", now=now)) == (
+        "-f-old（端口 1）让出位置；f-new（端口 2）进不去：与另一条已采纳的事实冲突，定下之前两条都不进注入"
+    )
     assert (
         str(memory.preview(approve="f-new", retire="f-old", now=now))
         == "+f-new（端口 2）放进「结论」；-f-old（端口 1）让出位置"
     )
+
+
+@pytest.mark.parametrize(
+    ("length", "zh", "en"),
+    [
+        (
+            40,
+            "「结论」这段满了（80 / 90 字，它要 41 字），这一回合没排上；要用时仍查得到",
+            "Conclusions is full (80 of 90 characters, it needs 41), so it is not in this turn; a search still finds it",
+        ),
+        (91, "「结论」没有它的位置（比整段还长）", "it has no place in Conclusions (longer than the segment)"),
+    ],
+)
+def test_what_would_stay_out_says_why(full, now, length, zh, en):
+    """S2-083: instead of only that the text stays as it is."""
+    found = full("新" * length).preview(approve="f-new", now=now)
+    assert found.injection.text == found.before.text
+    assert str(found) == f"f-new（{'新' * 19}…）进不去：{zh}"
+    assert found.say("en", ids=False) == f"“{'新' * 19}…” stays out: {en}"
+
+
+def test_nothing_is_given_while_injection_is_off(build, fact, memory, now):
+    build(facts=[fact("f-1", "新", status="candidate")], config={"injectionEnabled": False})
+    assert str(memory.preview(approve="f-1", now=now)) == "注入已关闭，什么都不贴"
+
+
+def test_without_ids_entries_are_called_by_their_texts(rooms, memory, now):
+    rooms()
+    found = memory.preview(approve="f-new", now=now)
+    assert found.say(ids=False) == f"+「{'新' * 19}…」放进「结论」；-「{'旧' * 19}…」让出位置"
+    assert found.say("en", ids=False) == f"+“{'新' * 19}…” enters conclusions, -“{'旧' * 19}…” leaves"
 
 
 def test_an_edit_that_contradicts_another_fact_takes_both_out(build, fact, memory, now):

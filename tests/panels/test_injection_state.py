@@ -52,9 +52,53 @@ def test_asking_for_a_fix_of_what_is_not_squeezed_is_told(state):
     assert state.explain("f-nothing") == ""
 
 
-def test_why_answers_as_why_not_does(state, demo):
+def test_why_answers_as_why_not_does(state, demo, clock):
+    """In the page's language, and without the id; a fact is of a channel the owner knows."""
     identifier = state.squeezed.rows[0].id
-    assert state.explain(identifier) == demo.why_not(identifier, now=DEMO_NOW)
+    assert f"{identifier}: {state.explain(identifier)}" == demo.why_not(identifier, now=DEMO_NOW)
+    identifier = next(row.id for row in state.squeezed.rows if row.id.startswith("f-"))
+    assert identifier not in state.explain(identifier)
+    english = InjectionState(demo, clock=clock, language="en")
+    told = english.explain(identifier)
+    assert told.startswith("Approved fact (")
+    assert f"{identifier}: a{told[1:]}" == demo.why_not(identifier, now=DEMO_NOW, language="en")
+
+
+BASE = {
+    "by_itself": False, "retire": (), "replace": (), "holders": (), "rivals": (), "reason": "no room",
+    "segment": "conclusions", "length": 8,
+}  # fmt: skip
+
+
+def test_no_advice_amounts_to_deleting(state):
+    """At least four code points must be left of what is shortened; else it waits for others to give way."""
+    state.language = "zh"
+    assert state._fix({**BASE, "shorten_by": 4}) == "短 4 字"
+    assert state._fix({**BASE, "shorten_by": 5}) == "「结论」这段满了，要等别的让出位置"
+    assert state._fix({**BASE, "shorten_by": 7, "turns": 3}) == (
+        "「结论」这段满了，要等别的让出位置；不动它，约 3 个使用小时后会轮到"
+    )
+    assert state._fix({**BASE, "reason": "nothing printable"}) == "没有一处小改动能让它进去"
+    state.language = "en"
+    assert state._fix({**BASE, "shorten_by": 7, "raise_by": 7}) == (
+        "Conclusions is full: it waits until another entry gives way, or give the segment 7 more characters "
+        "(a what-if: budgets cannot be set)"
+    )
+
+
+def test_of_many_entries_two_are_named_and_the_others_counted(state):
+    held = ("a", "b", "c", "d", "e")
+    assert state._fix({**BASE, "holders": held}) == "拿掉「a」「b」和另外 3 条"
+    assert state._fix({**BASE, "holders": held[:3]}) == "拿掉「a」「b」「c」"
+    state.language = "en"
+    assert state._fix({**BASE, "holders": held}) == "take out “a”, “b” and 3 more"
+
+
+def test_the_silent_ones_are_who_gets_the_next_hundred_characters(state):
+    """S2-105, in both languages."""
+    assert "要是多出 100 字，先从这些里挑" in state.words["attribution help"]
+    state.language = "en"
+    assert "if there were 100 characters more, choose from these first" in state.words["attribution help"]
 
 
 def test_the_attribution_table_knows_four_states(state, demo):

@@ -32,5 +32,6 @@ def test_a_preview_speaks_the_panels_language(demo):
     """Not the memory's, which the harness uses."""
     own = MemoryState(demo, clock=lambda: DEMO_NOW, language="en")
     sentences = {own.preview(card.id).sentence for card in own.cards.rows}
-    assert "the text stays as it is" in sentences
+    assert any("stays out: " in sentence for sentence in sentences)
+    assert own.say("preview", sentence="x") == "If approved: x"
     assert all("「" not in sentence and "让出" not in sentence for sentence in sentences)

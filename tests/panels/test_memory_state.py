@@ -95,7 +95,8 @@ def test_what_approving_would_do_is_worked_out_when_asked_and_holds(state, demo)
     assert state.previews == {}
     identifier = "f-138d8de8d741"
     found = state.preview(identifier)
-    assert found.sentence == str(demo.preview(approve=identifier, now=DEMO_NOW))
+    assert found.sentence == demo.preview(approve=identifier, now=DEMO_NOW).say(ids=False)
+    assert "f-" not in found.sentence
     assert state.preview_shown(3) == len(state.cards.rows) - 4
     assert state.preview_shown() == 0
     assert set(state.previews) == {card.id for card in state.cards.rows}
@@ -109,14 +110,14 @@ def test_an_approved_candidate_may_be_in_the_next_text(memory, own):
     """S2-082, S2-083, S2-088."""
     fact = stage(memory, "回答先给结论")
     own.refresh(DEMO_NOW)
-    assert own.preview(fact.id).sentence == f"+{fact.id}（回答先给结论）放进「结论」"
+    assert own.preview(fact.id).sentence == "+「回答先给结论」放进「结论」"
     assert own.approve(fact.id)
     assert fact.text in memory.assemble(now=DEMO_NOW).text
     (item,) = memory.facts.get(fact.id).history
     assert (item.via, item.from_, item.to, item.at) == ("panel", "candidate", "approved", DEMO_NOW)
     assert (own.message, own.error) == ("已采纳「回答先给结论」，已在注入里（结论）", None)
     assert (own.cards.rows, own.cursor, own.approved.rows[0].id) == ((), "", fact.id)
-    assert own.why_disabled("approve") == "没有候选。"
+    assert own.why_disabled("approve") == "没有待审的。"
 
 
 def test_an_approval_says_when_the_fact_found_no_room(memory, own):
@@ -130,10 +131,66 @@ def test_an_approval_says_when_the_fact_found_no_room(memory, own):
     assert own.message == "采纳 2 条，其中 1 条进了注入"
     assert own.undo()
     assert own.approve(fact.id)
-    assert own.message.endswith("」，收下了，但这一回合没排上")
+    assert own.message.endswith("」，但「结论」没有它的位置（比整段还长）")
     assert own.undo()
     assert own.retire(fact.id)
     assert own.message.endswith("」"), "what is retired is in no text"
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        (
+            "zh",
+            (
+                "，但「结论」这段满了（80 / 90 字，它要 14 字），这一回合没排上；要用时仍查得到",
+                "，但与另一条已采纳的事实冲突，定下之前两条都不进注入（见上面的「冲突」）",
+                "，但注入已关闭，什么都不贴",
+            ),
+        ),
+        (
+            "en",
+            (
+                (
+                    ", but Conclusions is full (80 of 90 characters, it needs 14), so it is not in this turn; "
+                    "a search still finds it"
+                ),
+                (
+                    ", but it contradicts another approved fact, and both stay out of the text until you settle it "
+                    "(see Conflicts above)"
+                ),
+                ", but injection is switched off, so nothing is given",
+            ),
+        ),
+    ],
+)
+def test_an_approval_that_found_no_place_says_why(memory, clock, language, told):
+    """S2-083: full by how much, in conflict, or switched off."""
+    full, opposed, off = told
+    long = stage(memory, "端口" * 40)
+    memory.facts.approve(long, now=DEMO_NOW)
+    memory.facts.set_importance(long.id, 3, now=DEMO_NOW)
+    other = stage(memory, "午饭不要安排任何会议和电话", source="s-1#2")
+    first = stage(memory, "提交标题控制在 50 个字以内", source="s-1#3")
+    second = stage(memory, "提交标题控制在 72 个字以内", source="s-1#4")
+    own = MemoryState(memory, clock=clock, language=language)
+    assert own.approve(other.id)
+    assert own.message.endswith(full)
+    assert own.approve(first.id)
+    assert own.approve(second.id)
+    assert own.message.endswith(opposed)
+    memory.config.save(injection_enabled=False)
+    fourth = stage(memory, "周报周五发", source="s-1#5")
+    own.refresh(at(1))
+    assert own.approve(fourth.id)
+    assert own.message.endswith(off)
+
+
+def test_once_is_said_as_once(memory, clock):
+    stage(memory, "回答先给结论")
+    assert MemoryState(memory, clock=clock, language="en").cards.rows[0].heard == "heard once"
+    stage(memory, "回答先给结论", source="s-9#9")
+    assert MemoryState(memory, clock=clock, language="en").cards.rows[0].heard == "heard 2 times"
 
 
 def test_failures_are_told_until_the_next_act(memory, own):

@@ -166,7 +166,7 @@ def test_a_click_on_a_card_takes_the_cursor_there(demo, review):
 
 def test_conflicts_stand_first_and_titles_count(review):
     titles = [one.description for one in review.everything() if "sn-section" in getattr(one, "_dom_classes", ())]
-    assert [title.split()[1] for title in titles] == ["冲突", "待确认", "已采纳", "已退役", "习惯"]
+    assert [title.split()[1] for title in titles] == ["冲突", "待审", "已采纳", "已退役", "习惯"]
     state = review.view.state
     told = "".join(str(getattr(one, "value", "")) for one in review.everything())
     assert state.words["decide help"] in told, "what the two decisions do is not only told under the pointer"
@@ -221,7 +221,7 @@ def test_a_preview_tells_what_approving_would_do_and_changes_nothing(demo, revie
     """S2-083, S2-095: the same words as the core's own preview."""
     before, identifier = files_of(demo.home.root), first(review)
     review.click(f"sn-preview-{identifier}")
-    assert str(demo.preview(approve=identifier, now=DEMO_NOW)) in review.read(f"sn-card-{identifier}")
+    assert demo.preview(approve=identifier, now=DEMO_NOW).say(ids=False) in review.read(f"sn-card-{identifier}")
     assert files_of(demo.home.root) == before
 
 
@@ -272,7 +272,8 @@ def test_tags_and_importance_are_set_in_the_editor(demo, review):
     """S2-104, S2-167: importance is given by a person."""
     identifier = first(review)
     review.click(f"sn-edit-{identifier}")
-    review.put(f"sn-importance-{identifier}", 2.5)
+    review.put(f"sn-field-{identifier}-importance", "2.5")
+    review.click(f"sn-save-{identifier}-importance")
     review.put(f"sn-field-{identifier}-tags", "流程，写作 流程")
     review.click(f"sn-save-{identifier}-tags")
     fact = demo.facts.get(identifier)
@@ -407,3 +408,45 @@ def test_a_question_that_was_not_answered_is_no_longer_asked(review):
     assert review.find(f"sn-discard-habit-{tag}").description != before
     review.view.refresh(DEMO_NOW + ARMED_FOR + timedelta(seconds=1))
     assert review.find(f"sn-discard-habit-{tag}").description == before
+
+
+def test_a_search_answers_while_it_is_typed(review):
+    review.put("sn-open-approved", True)
+    assert review.find("sn-query").continuous_update
+    assert review.find("sn-approved-query").continuous_update
+
+
+def test_nothing_is_offered_to_be_retired_where_nothing_matches(review):
+    review.put("sn-open-approved", True)
+    review.put("sn-approved-query", "没有这样的事实")
+    assert review.view.state.approved.count == 0
+    assert review.find("sn-retire-matching").disabled
+
+
+def test_what_was_retired_last_stands_first(demo, review):
+    identifier = first(review)
+    review.click(f"sn-retire-{identifier}")
+    assert review.view.state.retired.rows[0].id == identifier
+
+
+def test_a_refusal_goes_as_soon_as_it_is_being_mended(review):
+    identifier = first(review)
+    review.click(f"sn-edit-{identifier}")
+    review.put(f"sn-field-{identifier}-importance", "100")
+    review.click(f"sn-save-{identifier}-importance")
+    assert "0 到 3" in review.read("sn-notice")
+    assert review.find(f"sn-field-{identifier}-importance").value == "100"
+    review.put(f"sn-field-{identifier}-importance", "2")
+    assert 'role="alert"' not in review.read("sn-notice")
+
+
+def test_the_place_of_a_preview_is_kept_until_it_comes(demo, hand):
+    """Cards must not move while the owner reads them."""
+
+    async def look() -> None:
+        review = hand(memory(demo, now=DEMO_NOW))
+        assert "采纳后：……" in review.read(f"sn-card-{first(review)}")
+
+    asyncio.run(look())
+    review = hand(memory(demo, now=DEMO_NOW))
+    assert "采纳后：……" not in review.read(f"sn-card-{first(review)}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from selfnote.demo import DEMO_NOW
@@ -163,3 +165,39 @@ def test_what_is_written_and_not_saved_marks_the_panel(page):
     page.click(f"sn-edit-{slug(note.id)}")
     page.put(f"sn-field-{slug(note.id)}", "改到一半")
     assert page.all("sn-unsaved")
+
+
+def test_a_note_that_was_deleted_is_put_back_as_it_was(demo, page):
+    """S2-069: the archive keeps its copy; nothing an owner wrote is out of reach."""
+    demo.notes.add("别删我", tier="stable", pinned=True, on=date(2026, 11, 20), now=DEMO_NOW)
+    page.view.refresh(DEMO_NOW)
+    note = next(one for one in demo.notes.list() if one.text == "别删我")
+    assert page.all("sn-undo") == []
+    for _ in range(2):
+        page.click(f"sn-delete-{slug(note.id)}")
+    assert "别删我" not in texts(demo)
+    assert page.find("sn-undo").description == "撤销：放回「别删我」"
+    page.click("sn-undo")
+    back = next(one for one in demo.notes.list() if one.text == "别删我")
+    assert (back.tier, back.pinned, back.on) == ("stable", True, date(2026, 11, 20))
+    assert page.all("sn-undo") == []
+    archived = "".join(path.read_text(encoding="utf-8") for path in demo.home.notes_archive.glob("????-??.md"))
+    assert archived.count("别删我") == 1
+
+
+def test_all_notes_that_were_cleared_are_put_back(demo, page):
+    """S2-066."""
+    before = sorted((one.text, one.tier, one.pinned, one.on) for one in demo.notes.list())
+    for _ in range(2):
+        page.click("sn-clear")
+    assert texts(demo) == []
+    page.click("sn-undo")
+    assert sorted((one.text, one.tier, one.pinned, one.on) for one in demo.notes.list()) == before
+
+
+def test_a_note_too_long_for_its_segment_is_told_so_while_it_is_written(page):
+    """S2-040: it is kept, but the model never sees it."""
+    page.put("sn-new-note", "长" * 200)
+    assert "进不了注入" not in page.read("sn-count-new-note")
+    page.put("sn-new-note", "长" * 201)
+    assert "201 字，比自述这一段（200 字）还长" in page.read("sn-count-new-note")

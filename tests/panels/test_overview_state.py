@@ -131,7 +131,7 @@ def test_the_files_card_lists_the_registry_and_no_session(state, demo):
     rows = {row.key: row for row in state.files}
     assert list(rows) == [one.key for one in demo.home.files()]
     assert not any(row.path.startswith(str(demo.home.sessions)) for row in state.files)
-    assert rows["facts"].summary == "候选 15，已采纳 83，已退役 16"
+    assert rows["facts"].summary == "待审 15，已采纳 83，已退役 16"
     assert rows["notes"].summary == "47 条"
     assert rows["facts"].size == demo.home.facts.stat().st_size
     assert (rows["index"].exists, rows["index"].summary) == (False, "还没生成")

@@ -58,7 +58,7 @@ def test_each_limit_that_is_passed_is_told(demo, clock):
     assert state.over.startswith("L0 has 330 characters, at most 80: take out 250, or move background to L2")
     assert "L0 + L1 has" in state.over
     state.write("l0", demo.persona.load().l0)
-    assert (state.over, state.why_disabled("save")) == ("", "Nothing was changed.")
+    assert (state.over, state.why_disabled("save")) == ("", "There are no changes to save.")
 
 
 def test_the_live_count_of_the_whole_file_is_the_one_of_the_save(state, demo):

@@ -76,6 +76,7 @@ def test_the_profile_follows_the_facts_again(state, demo):
     derived = state.text
     state.write("override", "自己写的")
     assert state.save()
+    assert not state.follow_facts()
     assert state.follow_facts()
     assert (state.text, demo.config.load().profile_override) == (derived, None)
 

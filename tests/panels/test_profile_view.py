@@ -31,15 +31,24 @@ def test_the_owners_wording_starts_from_the_facts_and_replaces_them_when_saved(d
     assert demo.config.load().profile_override.text == "做事先测后提交，话少"
     assert "做事先测后提交，话少" in page.read("sn-profile-text")
     assert page.read("sn-derived")
+    assert page.find("sn-follow-facts").description == "跟着事实走"
+    page.click("sn-follow-facts")
+    assert demo.config.load().profile_override is not None, "the first click only asks"
+    assert page.find("sn-follow-facts").description == "真的丢掉自己的写法"
     page.click("sn-follow-facts")
     assert demo.config.load().profile_override is None
 
 
-def test_too_long_a_wording_is_refused_and_stays(demo, page):
+def test_the_field_says_what_it_is_read_after(page):
+    """What the owner writes of himself stands in a text in which the agent is the speaker."""
+    told = "\n".join(str(getattr(one, "value", "")) for one in page.everything())
+    assert "接在「关于他：」后面读" in told
+
+
+def test_too_long_a_wording_is_not_saved_and_stays(demo, page):
     page.put("sn-field-override", "长" * 121)
     assert "超了 1 字" in page.read("sn-count-override")
-    page.click("sn-save-override")
-    assert 'role="alert"' in page.read("sn-notice")
+    assert page.find("sn-save-override").disabled
     assert page.find("sn-field-override").value == "长" * 121
     assert demo.config.load().profile_override is None
 

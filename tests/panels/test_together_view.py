@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import re
 
@@ -14,6 +15,7 @@ from selfnote.demo import DEMO_NOW
 from selfnote.panels.states import TABS
 from selfnote.panels.views.pieces import slug
 from selfnote.panels.views.style import SHEET
+from selfnote.phrases import PANELS
 
 CONTROLS = (
     ipywidgets.Button,
@@ -223,3 +225,19 @@ def test_words_are_read_on_light_and_on_dark():
                 assert _contrast(colours[name], paper) >= 4.5, (name, paper)
         for name in ("good", "bad"):
             assert _contrast(colours["on"], colours[name]) >= 4.5, name
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_the_page_says_what_it_is_for_and_what_waits(demo, hand, language):
+    owner = hand(panels.open(demo, language=language, now=DEMO_NOW))
+    words, told = PANELS[language], owner.view._lead.value
+    assert words["lead"] in html.unescape(told)
+    assert "15" in told
+    for tab in TABS:
+        owner.view.states.tab = tab
+        assert words[f"lead {tab}"] in html.unescape(owner.view.view(tab).children[0].value)
+    assert words["lead memory"] in html.unescape(owner.view.twin())
+    for fact in demo.facts.candidates():
+        demo.facts.retire(fact.id, now=DEMO_NOW)
+    owner.view.refresh(DEMO_NOW)
+    assert "15" not in owner.view._lead.value

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import selfnote
 from selfnote.records.notes import Note, format_note, is_expired, note_id, packing_order, parse_note, parse_notes
+from selfnote.storage.atomic import write_atomic
 from selfnote.storage.lines import split_lines
 from selfnote.text import one_line
 
@@ -618,6 +619,35 @@ def test_a_note_over_the_cap_by_itself_is_refused_with_both_numbers(memory):
     with pytest.raises(selfnote.LimitExceeded, match=r"101.*100"):
         memory.notes.edit(memory.notes.list()[0], "x" * 101, now=NOW)
     assert [n.text for n in memory.notes.list()] == ["老"]
+
+
+def test_notes_that_were_moved_are_put_back_in_one_write(memory, put, monkeypatch):
+    """S2-066, S2-069: with tier, pin and date, the undated undated; the archive keeps its copies."""
+    put(memory.home.notes, "# 标题\n- 没有日期\n- 2026-10-01 [临时] 乙\n- 2026-10-02 [核心]📌 丙\n")
+    before = memory.notes.list()
+    assert memory.notes.clear(now=NOW) == 3
+    written = []
+    monkeypatch.setattr(
+        "selfnote.storage.rewrite.write_atomic", lambda *a, **k: written.append(1) or write_atomic(*a, **k)
+    )
+    assert memory.notes.put_back(before, now=NOW) == ()
+    assert written == [1]
+    assert [one.id for one in memory.notes.list()] == [one.id for one in before]
+    assert memory.home.notes.read_text("utf-8").startswith("# 标题\n")
+    archived = "".join(path.read_text("utf-8") for path in memory.home.notes_archive.glob("????-??.md"))
+    assert all(archived.count(one.text) == 1 for one in before)
+
+
+def test_what_is_put_back_over_the_caps_goes_to_the_archive_and_is_told(memory):
+    """S2-123."""
+    memory.notes.add("甲", on=DAY, now=NOW)
+    gone = memory.notes.list()
+    memory.notes.clear(now=NOW)
+    memory.config.save(max_items=1)
+    memory.notes.add("乙", on=DAY, now=NOW)
+    left = memory.notes.put_back(gone, now=NOW)
+    assert len(memory.notes.list()) == 1
+    assert {one.text for one in (*left, *memory.notes.list())} == {"甲", "乙"}
 
 
 def test_overflow_leaves_prose_alone(memory, put):

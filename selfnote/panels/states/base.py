@@ -382,6 +382,8 @@ class PanelState(t.HasTraits):
             self.drafts = {**self.drafts, key: replace(draft, text=text)}
         if self.armed == f"discard {key}":
             self.armed = ""
+        # What was refused is being mended.
+        self.error = None
         self._explain()
 
     def ask_discard(self, key: str, now: datetime | None = None) -> bool:

@@ -13,16 +13,14 @@ import traitlets as t
 from selfnote.config import TOTAL_BUDGET
 from selfnote.errors import SelfnoteError
 from selfnote.injection.assemble import Snapshot
-from selfnote.injection.explain import Attribution, attribute
-from selfnote.injection.segments import Squeezed
+from selfnote.injection.explain import Attribution, attribute, can_shorten, name_several, why_not
+from selfnote.injection.segments import NO_ROOM, Squeezed
 from selfnote.panels.states.base import Paged, PanelState, Stored, short
 from selfnote.phrases import ATTRIBUTION_LABELS, REASON_LABELS, SEGMENT_LABELS
 
 if TYPE_CHECKING:
     from selfnote.audit.squeeze import Packing
 
-#: Entries an advice names; more are counted.
-SHOWN_TEXTS = 3
 SORTS = ("heat", "cold", "hits", "last")
 
 
@@ -178,7 +176,7 @@ class InjectionState(PanelState):
         """Where an entry stands in this turn's text, or what keeps it out."""
         if identifier not in self.whys:
             try:
-                found = self.memory.why_not(identifier, now=self._now)
+                found = why_not(self.memory, identifier, now=self._now, language=self.language, ids=False)
             except SelfnoteError as error:
                 self._refuse(error)
                 return ""
@@ -205,12 +203,14 @@ class InjectionState(PanelState):
         if row["by_itself"]:
             return words["fix by itself"]
         ways = []
-        if "shorten_by" in row:
+        if "shorten_by" in row and can_shorten(int(row["length"]), int(row["shorten_by"])):
             ways.append(self.say("fix shorten", n=int(row["shorten_by"])))
         if row["retire"]:
             ways.append(self.say("fix remove", texts=self._quote((row["replace"] or row["retire"])[:1])))
         elif row["holders"] or row["rivals"]:
             ways.append(self.say("fix remove", texts=self._quote((*row["holders"], *row["rivals"]))))
+        if not ways and row["reason"] == NO_ROOM:
+            ways.append(self.say("fix full", segment=SEGMENT_LABELS[self.language][row["segment"]]))
         if "raise_by" in row:
             ways.append(self.say("fix raise", n=int(row["raise_by"])))
         advice = words["fix joint"].join(ways) if ways else words["fix none"]
@@ -221,7 +221,5 @@ class InjectionState(PanelState):
         segments = self._disk.injection(self._now).segments.values()
         texts = {one.id: one.text for segment in segments for one in segment.entries}
         texts |= {one.id: one.text for segment in segments for one in segment.squeezed}
-        named = list(identifiers)
-        if len(named) > SHOWN_TEXTS:
-            return self.say("several entries", n=len(named))
-        return "".join(self.say("quoted", text=short(texts.get(one, one))) for one in named)
+        quoted = [self.say("quoted", text=short(texts.get(one, one))) for one in identifiers]
+        return name_several(quoted, self.language)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,10 +14,11 @@ from selfnote.config import IMPORTANCE_RANGE
 from selfnote.errors import Conflict, NotFound, SelfnoteError
 from selfnote.injection.assemble import Snapshot
 from selfnote.injection.changes import make_changes
-from selfnote.injection.explain import Attribution, attribute, preview_changes
+from selfnote.injection.explain import Attribution, attribute, preview_changes, say_left_out
+from selfnote.injection.segments import CONFLICT
 from selfnote.panels.states.base import PAGE_SIZE, VIA, Outcome, Paged, PanelState, Stored, kind_of, short
 from selfnote.panels.states.clusters import ALONE, Group, by_key, by_likeness, origin_of
-from selfnote.phrases import ATTRIBUTION_LABELS, REASON_LABELS, SEGMENT_LABELS, describe_error
+from selfnote.phrases import ATTRIBUTION_LABELS, LEFT_OUT, REASON_LABELS, SEGMENT_LABELS, describe_error
 from selfnote.records.fact_lines import Fact, open_conflict_pairs, waiting_order
 from selfnote.records.facts import ItemResult
 from selfnote.records.habits import Habit, Offer, offered_tags
@@ -235,7 +236,7 @@ class MemoryState(PanelState):
         live = {fact.id: fact for fact in facts.facts if fact.status != "retired"}
         pairs = [(live[one], live[other]) for one, other in open_conflict_pairs(live.values())]
         self.conflicts.fill(pairs)
-        self.retired.fill(reversed(retired))
+        self.retired.fill(sorted(retired, key=_decided_at, reverse=True))
         self.offered.fill(offered_tags(facts.facts, snapshot.habits_file.value.habits, snapshot.config.habit_min_facts))
         self.habits.fill(snapshot.habits)
         self.totals = {
@@ -348,7 +349,7 @@ class MemoryState(PanelState):
             self._source(fact),
             len(fact.sources),
             fact.occurrences,
-            self.say("heard", n=fact.occurrences),
+            self.say("heard once" if fact.occurrences == 1 else "heard", n=fact.occurrences),
             tuple(self._flag(flag) for flag in fact.flags),
             tuple(
                 LinkRow(
@@ -481,13 +482,18 @@ class MemoryState(PanelState):
             "retire": none_shown,
             "approve selected": unselected,
             "retire selected": unselected,
-            "retire matching": "" if self._filters_approved() else words["why no filter"],
+            "retire matching": self._why_not_retired(),
             "undo": "" if self._undo else words["why nothing to undo"],
         }
 
     @t.observe("selected", "cursor")
     def _chosen(self, _: object) -> None:
         self._explain()
+
+    def _why_not_retired(self) -> str:
+        if not self._filters_approved():
+            return self.words["why no filter"]
+        return "" if self.approved.count else self.words["nothing here"]
 
     def _filters_approved(self) -> bool:
         return bool(self.approved_query or self.approved_capture or self.approved_tag or self.approved_state)
@@ -517,7 +523,7 @@ class MemoryState(PanelState):
             except SelfnoteError as error:
                 self._refuse(error)
                 return None
-            self.previews = {**self.previews, key: PreviewRow(str(replace(found, language=self.language)), found.diff)}
+            self.previews = {**self.previews, key: PreviewRow(found.say(self.language, ids=False), found.diff)}
         row: PreviewRow = self.previews[key]
         return row
 
@@ -628,15 +634,25 @@ class MemoryState(PanelState):
         return True
 
     def _went(self, done: Any) -> str:
-        """Where an approved fact stands in this turn's text now, or that it found no room; nothing of any other."""
+        """Where an approved fact stands in this turn's text now, or why it does not; nothing of any other."""
         if not isinstance(done, Fact) or done.status != "approved":
             return ""
         found = next((one for one in self._attributed if one.fact.id == done.id), None)
-        if found is None or found.segment is None or found.squeezed is not None:
-            return self.words["not in the text yet"]
+        if found is None:
+            return ""
         if found.absorbed:
             return self.words["absorbed in the text"]
+        if found.segment is None or found.squeezed is not None:
+            return self.say("not in the text yet", why=self._left_out(found))
         return self.say("in the text now", segment=SEGMENT_LABELS[self.language][found.segment])
+
+    def _left_out(self, found: Attribution) -> str:
+        """Why an approved fact is not in this turn's text."""
+        out, name = found.squeezed, found.segment
+        if out is None or name is None:
+            return LEFT_OUT[self.language]["off"]
+        told = say_left_out(name, self._disk.injection(self._now).segments[name], out, self.language)
+        return told + (self.words["see conflicts"] if out.reason == CONFLICT else "")
 
     def approve_selected(self, now: datetime | None = None) -> bool:
         """Approve the selected candidates, each with its own result."""
@@ -867,6 +883,12 @@ class MemoryState(PanelState):
 
 
 # --- small parts ----------------------------------------------------------------------------------
+def _decided_at(fact: Fact) -> tuple[float, int]:
+    """When a fact was last decided on; of the same instant the later line."""
+    times = [item.at.timestamp() for item in fact.history if item.at is not None]
+    return (max(times, default=0.0), fact.line)
+
+
 def _says(fact: Fact, query: str) -> bool:
     """Whether every word of the query stands in what is shown of a fact."""
     told = " ".join((fact.text, fact.detail or "", fact.source, *fact.tags, fact.id)).casefold()

@@ -36,11 +36,12 @@ class NoteRow:
 class NotesState(PanelState):
     """The tab 自述. Drafts: by the id of a note. Rows stand pinned first, then new to old.
 
-    Acts: ``add``, ``save``, ``retier``, ``pin``, ``delete`` and ``clear`` (both want a second click), ``add_draft``.
+    Acts: ``add``, ``save``, ``retier``, ``pin``, ``delete`` and ``clear`` (both want a second click), ``add_draft``,
+    ``undo`` (writes the notes that the last ``delete`` or ``clear`` moved once more; the archive keeps what it has).
     """
 
     name: ClassVar[str] = "notes"
-    writes: ClassVar[tuple[str, ...]] = ("add", "save", "retier", "pin", "delete", "clear", "add_draft")
+    writes: ClassVar[tuple[str, ...]] = ("add", "save", "retier", "pin", "delete", "clear", "add_draft", "undo")
 
     new_text = t.Unicode("")
     new_tier = t.Enum(TIERS, default_value="stable")
@@ -55,6 +56,7 @@ class NotesState(PanelState):
         self._expired: frozenset[str] = frozenset()
         self._places: dict[str, str] = {}
         self._order: list[Note] = []
+        self._moved: tuple[Note, ...] = ()
 
     def _read(self, snapshot: Snapshot, now: datetime) -> None:
         notes, config = snapshot.notes_file.value.notes, snapshot.config
@@ -109,12 +111,18 @@ class NotesState(PanelState):
         return {
             "add": "" if is_printable(safe(self.new_text)) else self.words["why empty"],
             "clear": "" if self._notes else self.words["why no notes"],
+            "undo": "" if self._moved else self.words["why no note moved"],
         }
 
     # --- acts -------------------------------------------------------------------------------------
     def new_length(self) -> int:
         """Code points of the note being written, as it would be injected."""
         return len(safe(one_line(self.new_text)))
+
+    def too_long(self, length: int) -> str:
+        """That a note of so many code points never goes in as a whole; empty when it may (S2-040)."""
+        budget = self._disk.injection(self._now).segments["notes"].budget
+        return self.say("longer than notes", n=length, most=budget) if length > budget else ""
 
     @property
     def unsaved(self) -> bool:
@@ -207,6 +215,7 @@ class NotesState(PanelState):
         if done is None:
             return False
         self._drop(identifier)
+        self._may_undo(note)
         return True
 
     def clear(self, now: datetime | None = None) -> bool:
@@ -217,10 +226,41 @@ class NotesState(PanelState):
             return False
         if not self._second_click("clear", instant):
             return False
+        notes = tuple(self.snapshot.notes_file.value.notes)
         done = self._do(
             lambda: self.memory.notes.clear(now=instant), instant, lambda moved: self.say("notes cleared", n=moved)
         )
-        return done is not None
+        if done is None:
+            return False
+        self._may_undo(*notes)
+        return True
+
+    def undo(self, now: datetime | None = None) -> bool:
+        """Write once more what the last ``delete`` or ``clear`` moved; each with its tier, pin and date."""
+        instant, notes = self._instant(now), self._moved
+        if not notes:
+            return False
+        done = self._do(
+            lambda: self.memory.notes.put_back(notes, now=instant),
+            instant,
+            lambda left: (
+                self.say("notes back", n=len(notes)) + (self.say("note archived", n=len(left)) if left else "")
+            ),
+        )
+        if done is None:
+            return False
+        self._may_undo()
+        return True
+
+    def _may_undo(self, *notes: Note) -> None:
+        self._moved = notes
+        self._explain()
+
+    def undo_label(self) -> str:
+        """What the button says: which note, or how many, would be written once more."""
+        if len(self._moved) == 1:
+            return self.say("bring back", text=short(self._moved[0].text))
+        return self.say("bring back several", n=len(self._moved)) if self._moved else self.words["undo"]
 
     def delete_label(self, identifier: str) -> str:
         """What the button says: 删, then 真的删."""

@@ -168,7 +168,7 @@ class OverviewState(PanelState):
         done = self._do(
             lambda: self.memory.config.save(expect=draft.shown, **{name: draft.text}),
             self._instant(now),
-            lambda _: self.say("setting saved", label=self.words[name]),
+            lambda config: self.say("setting saved", label=self.words[name], value=_value(config, name)),
         )
         return done is not None
 

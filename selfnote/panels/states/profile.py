@@ -89,12 +89,23 @@ class ProfileState(PanelState):
 
     def _judge(self) -> dict[str, str]:
         return {
-            "save": "" if KEY in self.drafts else self.words["why unchanged"],
+            "save": self._why_not_saved(),
             "still_holds": "" if self.older else self.words["why not older"],
             "follow_facts": "" if self.snapshot.config.profile_override else self.words["why no override"],
         }
 
+    def _why_not_saved(self) -> str:
+        if KEY not in self.drafts:
+            return self.words["why unchanged"]
+        return self.say("too many", n=-self.left()) if self.left() < 0 else ""
+
     # --- acts -------------------------------------------------------------------------------------
+    @property
+    def prefix(self) -> str:
+        """What the profile is read after: 关于他：."""
+        config = self.snapshot.config
+        return config.phrases.profile_name.format(pronoun=safe(config.pronoun_text))
+
     def left(self) -> int:
         """Code points the wording may still grow by; negative when it is too long."""
         return self.budget - len(safe(self.text_of(KEY)))
@@ -139,12 +150,18 @@ class ProfileState(PanelState):
         self._drop(KEY)
         return True
 
+    def follow_label(self) -> str:
+        """What the button says: 跟着事实走, then that the own wording goes."""
+        return self.words["really follow facts" if self.armed == "follow facts" else "follow facts"]
+
     def follow_facts(self, now: datetime | None = None) -> bool:
-        """Let the profile follow the facts again."""
-        revision = self.snapshot.config.revision
+        """Let the profile follow the facts again, in two clicks: the owner's wording goes for good."""
+        instant, revision = self._instant(now), self.snapshot.config.revision
+        if not self._second_click("follow facts", instant):
+            return False
         done = self._do(
             lambda: self.memory.clear_profile_override(expect=revision),
-            self._instant(now),
+            instant,
             lambda _: self.words["override cleared"],
         )
         return done is not None

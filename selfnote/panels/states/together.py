@@ -74,6 +74,12 @@ class States(t.HasTraits):
         """The tab to open on: what waits for the owner, else the overview (S2-048)."""
         return "memory" if self._waiting() else "overview"
 
+    @property
+    def lead(self) -> tuple[str, ...]:
+        """What this is for, and what waits for the owner now."""
+        words, waiting = PANELS[self.in_order[0].language], self.badges["memory"]
+        return (words["lead"], *((words["lead decide"].format(what=waiting),) if waiting else ()))
+
     def refresh(self, now: datetime | None = None) -> bool:
         """Show what changed on disk; whether anything did. Writes nothing."""
         instant = require_aware(now if now is not None else self._clock())
@@ -103,7 +109,7 @@ class States(t.HasTraits):
             self.titles = {name: words[f"tab {name}"] for name in TABS}
             self.badges = {
                 "overview": "",
-                "notes": words["file notes"].format(n=len(snapshot.notes_file.value.notes)),
+                "notes": words["notes counted"].format(n=len(snapshot.notes_file.value.notes)),
                 "persona": words["characters"].format(n=snapshot.persona_file.value.chars),
                 "memory": " · ".join(words[key].format(n=count) for key, count in counts.items() if count),
                 "profile": words["characters"].format(n=injection.segments["profile"].used),

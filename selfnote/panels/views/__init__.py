@@ -25,8 +25,8 @@ memory           the parts open by ``sn-open-candidates``, ``sn-open-conflicts``
                  ``sn-open-group-<key>``; ``sn-close-group``
 - a conflict     ``sn-conflict-<left>-<right>``: ``sn-keep-<kept>-over-<other>``,
                  ``sn-keep-both-<left>-<right>``, ``sn-preview-keep-<kept>-over-<other>``
-- the editor     fields ``<id>:text`` and ``<id>:tags`` (so ``sn-field-<id>-text``, ``sn-save-<id>-text``),
-                 ``sn-importance-<id>``, ``sn-close-editor``; drafts left elsewhere ``sn-open-draft``
+- the editor     fields ``<id>:text``, ``<id>:tags``, ``<id>:importance`` (so ``sn-field-<id>-text``,
+                 ``sn-save-<id>-text``), ``sn-close-editor``; drafts left elsewhere ``sn-open-draft``
 - approved       ``sn-fact-<id>``: ``sn-edit-<id>``, ``sn-source-<id>``, ``sn-retire-<id>``; ``sn-approved-query``,
                  ``sn-approved-capture``, ``sn-approved-tag``, ``sn-approved-state``, ``sn-approved-sort``,
                  ``sn-retire-matching``

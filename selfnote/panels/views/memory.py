@@ -62,6 +62,7 @@ class MemoryView(PanelView):
         self._later: asyncio.TimerHandle | None = None
         self._left = 0
         self._looking = False
+        self.looks_ahead = _is_alive()
         super().__init__(state, alone=alone, live=live)
 
     def _build(self, kit: Kit) -> list[Any]:
@@ -164,12 +165,8 @@ class MemoryView(PanelView):
         if "candidates" not in self.open_parts:
             return
         self._left = sum(card.id not in self.state.previews for card in self.state.cards.rows)
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            return
-        if self._left:
-            self._later = loop.call_later(QUIET, self._look)
+        if self._left and _is_alive():
+            self._later = asyncio.get_running_loop().call_later(QUIET, self._look)
 
     def _look(self) -> None:
         before, self._looking = self._left, True
@@ -190,6 +187,15 @@ class MemoryView(PanelView):
         """Stop looking ahead, and free every widget."""
         self._stop_looking()
         super().close()
+
+
+def _is_alive() -> bool:
+    """Whether an event loop runs, as in every kernel."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 # --- the parts of the tab -------------------------------------------------------------------------
@@ -223,7 +229,7 @@ class Candidates(Part):
         kit, state, words = self.kit, self.state, self.state.words
         self._query = kit.control(
             W.Text, partial(setattr, state, "query"), "sn-query", description=words["search"],
-            placeholder=words["search help"], continuous_update=False,
+            placeholder=words["search help"], continuous_update=True,
         )  # fmt: skip
         self._choices = {
             trait: kit.choice(words[label], partial(setattr, state, trait), f"sn-{trait.replace('_', '-')}")
@@ -337,7 +343,7 @@ class Approved(Part):
         kit, state, words = self.kit, self.state, self.state.words
         self._query = kit.control(
             W.Text, partial(setattr, state, "approved_query"), "sn-approved-query", description=words["search"],
-            placeholder=words["search help"], continuous_update=False,
+            placeholder=words["search help"], continuous_update=True,
         )  # fmt: skip
         self._choices = {
             trait: kit.choice(words[label], partial(setattr, state, trait), f"sn-{trait.replace('_', '-')}")
@@ -488,7 +494,10 @@ class CandidateCard(Row):
         """Show a candidate."""
         at_cursor, selected, preview, editing, opened, written, _ = beside
         kit = self.kit
-        kit.put(self._said, value=card_html(self.state, row, preview, written=written))
+        told = card_html(self.state, row, preview, written=written)
+        # Its place is kept: the cards below must not move while the owner reads them.
+        coming = preview is None and self.view.looks_ahead
+        kit.put(self._said, value=told + (line(self.state.words["preview coming"], "sn-dim") if coming else ""))
         kit.put(self._select, value=selected)
         kit.classes(self.box, "sn-row", name("card", row.id), *(["sn-at-cursor"] if at_cursor else []))
         kit.classes(self._select, name("select", row.id))
@@ -499,7 +508,7 @@ class CandidateCard(Row):
         kit.classes(self._edit, name("edit", row.id))
         looked = self._looked == row.id and preview is not None
         if looked:
-            kit.put(self._diff, value=preview_html(self.state, preview, diff=True))
+            kit.put(self._diff, value=diff_html(self.state, preview))
         extra = [self._diff] if looked else []
         self.box.children = (*self._always, *extra, *_beside(self.view, opened=opened, editing=editing))
 
@@ -679,37 +688,24 @@ class FactEditor:
     def __init__(self, kit: Kit, view: MemoryView) -> None:
         self.kit, self.view, self.state = kit, view, view.state
         state, words = self.state, self.state.words
-        low, high = state.importance_range
         self._text = DraftField(kit, ":text", words["wording"], save=state.save)
         self._tags = DraftField(kit, ":tags", words["tags"], lines=1, help=words["tags help"], save=state.save)
-        self._importance = kit.control(
-            W.BoundedFloatText, self._weigh, description=words["importance"], min=low, max=high, step=0.1,
-            continuous_update=False,
-        )  # fmt: skip
-        self._help = kit.html()
+        self._importance = DraftField(
+            kit, ":importance", words["importance"], lines=1, help=words["importance help"], save=state.save
+        )
         close = kit.button(words["close"], lambda: view.edit(view.editing), "sn-close-editor")
-        self.widget = kit.rows(self._text.widget, self._tags.widget, self._importance, self._help, close)
+        self.widget = kit.rows(self._text.widget, self._tags.widget, self._importance.widget, close)
 
     def focus(self) -> None:
         """Put the owner's cursor into the wording."""
         self._text.focus()
 
-    def _weigh(self, importance: float) -> None:
-        self.state.set_importance(self.view.editing, round(importance, 2))
-
     def draw(self) -> None:
         """Show the fact that is being edited."""
-        identifier, state, kit = self.view.editing, self.state, self.kit
+        identifier = self.view.editing
         self._text.bind(f"{identifier}:text")
         self._tags.bind(f"{identifier}:tags")
-        try:
-            value = float(state.text_of(f"{identifier}:importance"))
-        except ValueError:
-            value = self._importance.min
-        why = state.why_disabled("save")
-        kit.put(self._importance, value=value, disabled=bool(why))
-        kit.put(self._help, value=line(state.words["importance help"], "sn-dim") + line(why, "sn-why"))
-        kit.classes(self._importance, name("importance", identifier))
+        self._importance.bind(f"{identifier}:importance")
 
 
 def _beside(view: MemoryView, *, opened: Any, editing: bool) -> list[Any]:
@@ -745,15 +741,16 @@ def link_html(state: MemoryState, link: LinkRow) -> str:
     return line(told, "sn-dim" if link.resolved or link.kind == "near" else "sn-warn")
 
 
-def preview_html(state: MemoryState, preview: PreviewRow, *, diff: bool = False) -> str:
-    """What an act would do to this turn's text: one line, and the difference if asked for."""
-    told = line(state.say("preview", sentence=preview.sentence), "sn-dim")
-    return told + (diff_html(state, preview) if diff else "")
+def preview_html(state: MemoryState, preview: PreviewRow) -> str:
+    """What approving would do to this turn's text, in one line."""
+    return line(state.say("preview", sentence=preview.sentence), "sn-dim")
 
 
 def diff_html(state: MemoryState, preview: PreviewRow) -> str:
     """The text before and after, line by line."""
-    return diff_lines(preview.diff, state.language) if preview.diff else ""
+    if not preview.diff:
+        return line(state.words["no line changes"], "sn-dim")
+    return diff_lines(preview.diff, state.language)
 
 
 def side_html(side: Side) -> str:

@@ -40,6 +40,8 @@ class NotesView(PanelView):
         self._tier = kit.choice(words["filter show"], partial(setattr, state, "tier"), "sn-tier")
         self._clear = kit.button("", state.clear, "sn-clear", act="clear")
         self._cancel = kit.button(words["cancel"], state.disarm, "sn-cancel-clear")
+        self._undo = kit.button("", state.undo, "sn-undo", act="undo")
+        self._sticky.children = (self._notice, self._undo)
         self._why = kit.html("sn-why")
         self.editor = DraftField(kit, "", words["wording"], save=self._save, as_new=state.add_draft)
         self._draft = kit.button("", self._open_draft, "sn-open-draft")
@@ -83,8 +85,11 @@ class NotesView(PanelView):
     def _draw(self) -> None:
         state, kit, words = self.state, self._kit, self.state.words
         tiers = [(words[f"tier {tier}"], tier) for tier in TIERS]
+        kit.put(self._undo, description=state.undo_label())
+        kit.show(self._undo, shown=not state.why_disabled("undo"))
         kit.put(self._new, value=state.new_text)
-        kit.put(self._count, value=line(state.say("characters", n=state.new_length()), "sn-dim"))
+        told = line(state.say("characters", n=state.new_length()), "sn-dim")
+        kit.put(self._count, value=told + line(state.too_long(state.new_length()), "sn-warn"))
         kit.offer(self._new_tier, tiers, state.new_tier)
         kit.put(self._new_pinned, value=state.new_pinned)
         kit.put(self._tier_help, value=line(words[f"tier {state.new_tier} help"], "sn-dim"))

@@ -100,7 +100,8 @@ class PanelView(Shown):
         sheet = [kit.html(value=f"<style>{SHEET}</style>")] if self._alone else []
         access = make_access(kit.make, self._language) if self._alone else []
         refresh = self._way_to_refresh(kit) if self._alone else []
-        self.children = (*sheet, self._problems, self._sticky, *self._build(kit), *refresh, *access)
+        lead = kit.html("sn-lead", value=line(self.state.words[f"lead {self.state.name}"], "sn-dim"))
+        self.children = (*sheet, lead, self._problems, self._sticky, *self._build(kit), *refresh, *access)
         self._draw_all()
 
     def _way_to_refresh(self, kit: Kit) -> list[Any]:

@@ -18,7 +18,7 @@ from selfnote.panels.states.memory import OpenedSource
 
 Key = TypeVar("Key", bound=Hashable)
 
-#: Seconds a page has to draw a field before the cursor goes into it.
+#: Seconds a page has to draw a field, and to send what was typed into it.
 DRAWN = 0.2
 #: Rows that stand in one box.
 CHUNK = 4
@@ -100,6 +100,14 @@ def path_button(path: str, label: str) -> str:
 
 
 # --- widgets --------------------------------------------------------------------------------------
+def soon(call: Callable[[], object]) -> None:
+    """Call once a page had time to draw, and to send what was typed; where none is alive, now."""
+    try:
+        asyncio.get_running_loop().call_later(DRAWN, call)
+    except RuntimeError:
+        call()
+
+
 class Kit:
     """Makes the widgets of one view and knows them all, so that closing the view frees every one.
 
@@ -378,17 +386,21 @@ class DraftField:
         self._overwrite = kit.button(words["overwrite"], lambda: state.overwrite(self.key))
         self._new = kit.button(words["add as new"], lambda: as_new(self.key) if as_new else None)
         buttons = [one for one in (self._save, self._discard, self._overwrite, self._new) if one is not None]
-        self.widget = kit.rows(self.field, self._help, kit.bar(self._count, *buttons), self._elsewhere)
+        # What is told beside the buttons comes after them: no button takes the place of another while one types.
+        self.widget = kit.rows(self.field, self._help, kit.bar(*buttons, self._count), self._elsewhere)
         kit.show(self._help, shown=bool(help))
 
     def _typed(self, text: str) -> None:
         self.kit.state.write(self.key, text)
 
     def _heard(self, _: object, content: Any, __: object) -> None:
-        """Enter in a field of one line saves it, where its button would."""
-        save = self._save
-        if isinstance(content, dict) and content.get("event") == "submit" and save is not None and not save.disabled:
-            save.click()
+        """Enter in a field of one line saves it, where its button would; its last letter may still be on the way."""
+        if isinstance(content, dict) and content.get("event") == "submit":
+            soon(self._enter)
+
+    def _enter(self) -> None:
+        if self._save is not None and not self._save.disabled:
+            self._save.click()
 
     def _ask_discard(self, state: PanelState) -> None:
         state.ask_discard(self.key)
@@ -397,10 +409,7 @@ class DraftField:
 
     def focus(self) -> None:
         """Put the owner's cursor into the field; where a page is alive, once it has drawn the field."""
-        try:
-            asyncio.get_running_loop().call_later(DRAWN, self.field.focus)
-        except RuntimeError:
-            self.field.focus()
+        soon(self.field.focus)
 
     def bind(self, key: str) -> None:
         """Stand over another draft."""

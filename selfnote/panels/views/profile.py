@@ -23,16 +23,16 @@ class ProfileView(PanelView):
             KEY,
             words["override"],
             lines=4,
-            help=words["override help"],
+            help=state.say("override help", name=state.prefix),
             told=self._count,
             save=lambda _: state.save(),
         )
         start = kit.button(words["start"], state.start, "sn-start")
         holds = kit.button(words["still holds"], state.still_holds, "sn-still-holds", act="still_holds")
-        follow = kit.button(words["follow facts"], state.follow_facts, "sn-follow-facts", act="follow_facts")
+        self._follow = kit.button("", state.follow_facts, "sn-follow-facts", act="follow_facts")
         self._why = kit.html("sn-why")
         self._derived = kit.html("sn-derived")
-        return [self._text, self._field.widget, kit.bar(start, holds, follow), self._why, self._derived]
+        return [self._text, self._field.widget, kit.bar(start, holds, self._follow), self._why, self._derived]
 
     def _count(self, _: str) -> str:
         left = self.state.left()
@@ -45,6 +45,8 @@ class ProfileView(PanelView):
         told = heading(words["profile title"]) + line(used, "sn-dim") + line(state.warning, "sn-problem")
         kit.put(self._text, value=told + (sentences_html(state, state.sentences) or line(words["nothing here"])))
         self._field.draw()
+        kit.put(self._follow, description=state.follow_label())
+        kit.classes(self._follow, "sn-follow-facts", *(["sn-danger"] if state.armed == "follow facts" else []))
         acts = [("still_holds", words["still holds"]), ("follow_facts", words["follow facts"])]
         kit.put(self._why, value=reasons(state, *acts))
         derived = heading(words["derived title"]) + sentences_html(state, state.derived) if state.overridden else ""

@@ -20,12 +20,14 @@ font-size:var(--jp-ui-font-size1,13px);min-width:0;max-width:100%}
 .sn-panel .widget-html-content{overflow-wrap:anywhere;width:100%}
 .sn-panel h3{font-size:1.08em;margin:.9em 0 .3em;line-height:1.3}
 .sn-panel p{margin:.2em 0}
-.sn-panel pre{white-space:pre-wrap;overflow-wrap:anywhere;font-family:inherit;margin:.3em 0;padding:.6em .8em;
+.sn-panel pre{white-space:pre-wrap;word-break:normal;overflow-wrap:break-word;
+font-family:inherit;margin:.3em 0;padding:.6em .8em;
 border:1px solid var(--sn-line);border-radius:4px;background:var(--sn-field);color:var(--sn-ink)}
 .sn-panel .sn-bar{flex-flow:row wrap;gap:.2em .5em;align-items:center}
 .sn-panel .sn-row{border:1px solid var(--sn-line);border-radius:4px;padding:.4em .7em;margin:.25em 2px;
 background:var(--sn-paper)}
 .sn-panel .sn-at-cursor{outline:3px solid var(--sn-info);outline-offset:-1px}
+.sn-panels>.sn-lead,.sn-panel>.sn-lead,.sn-lead>.widget-html-content{height:auto;line-height:1.6}
 .sn-panel .sn-said{font-size:1.08em}
 .sn-panel .sn-dim,.sn-panel .sn-why{color:var(--sn-dim)}
 .sn-panel .sn-badge{display:inline-block;border:1px solid currentColor;border-radius:3px;padding:0 .35em;

@@ -61,8 +61,9 @@ class PanelsView(Shown):
         self._refresh.on_click(lambda _: self.refresh())
         self._told = W.HTML(tooltip="")
         self._sheet = W.HTML(value=f"<style>{SHEET}</style>", tooltip="")
+        self._lead = W.HTML(_dom_classes=("sn-lead",), tooltip="")
         self._bar = W.HBox((self._refresh, self._told), _dom_classes=("sn-bar",))
-        self.children = (self._sheet, self._tabs, self._bar, *self._access)
+        self.children = (self._sheet, self._lead, self._tabs, self._bar, *self._access)
         self._tabs.observe(self._picked, "selected_index")
         self._handler = watch(states, self._draw)
         self._wanted_live = live
@@ -94,6 +95,7 @@ class PanelsView(Shown):
         for widget, trait, value in (
             (self._tabs, "titles", titles),
             (self._tabs, "selected_index", TABS.index(states.tab)),
+            (self._lead, "value", "".join(line(one) for one in states.lead)),
             (self._refresh, "description", words["refresh"]),
             (self._told, "value", line(words["live on" if self.live else "live off"]) if self._wanted_live else ""),
             *((one, "language", TAGS[language]) for one in self._access),
@@ -131,7 +133,16 @@ class PanelsView(Shown):
         for view in self.views.values():
             view.close()
         self.views = {}
-        own = (self._sheet, self._bar, self._told, self._refresh, self._tabs, *self._access, *self._places.values())
+        own = (
+            self._sheet,
+            self._lead,
+            self._bar,
+            self._told,
+            self._refresh,
+            self._tabs,
+            *self._access,
+            *self._places.values(),
+        )
         for widget in own:
             for part in ("layout", "style"):
                 if widget.has_trait(part) and (owned := getattr(widget, part)) is not None:

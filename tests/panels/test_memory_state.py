@@ -345,6 +345,7 @@ def test_a_fact_retired_long_ago_is_restored(state, demo):
     row = state.retired.rows[0]
     before = demo.facts.get(row.id)
     assert state.restore(row.id)
+    assert {"candidate": "待审", "approved": "已采纳"}[before.history[-1].from_] in state.message
     assert demo.facts.get(row.id).status == before.history[-1].from_
     assert state.undo()
     assert demo.facts.get(row.id).status == "retired"

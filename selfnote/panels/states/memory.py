@@ -623,14 +623,16 @@ class MemoryState(PanelState):
         instant, fact = self._instant(now), self._shown(identifier)
         if fact is None:
             return False
-        done = self._do(
-            lambda: act(fact, instant), instant, lambda done: self.say(label, text=short(fact.text)) + self._went(done)
-        )
+
+        def told(done: Any) -> str:
+            return self.say(label, text=short(fact.text), status=self.words[f"status {done.status}"])
+
+        done = self._do(lambda: act(fact, instant), instant, lambda done: told(done) + self._went(done))
         if not isinstance(done, Fact):
             return False
         self.results = ()
         if done.status != fact.status:
-            self._may_undo_decisions(self.say(label, text=short(fact.text)), [done])
+            self._may_undo_decisions(told(done), [done])
         return True
 
     def _went(self, done: Any) -> str:

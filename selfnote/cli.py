@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Protocol
 import typer
 
 from selfnote import __version__
-from selfnote.errors import Conflict, NotFound, SelfnoteError
+from selfnote.errors import Conflict, LimitExceeded, NotFound, SelfnoteError
 from selfnote.records.facts import ItemResult
 from selfnote.times import clock, format_instant, local_time, parse_instant
 
@@ -480,6 +480,66 @@ def forget(
     progress = not as_json and sys.stderr.isatty()
     report = memory.forget(text, dry_run=not do_it, backup=backup, packages=packages or (), progress=progress)
     _tell(report, as_json=as_json)
+
+
+@app.command("export")
+def export_(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Where to; selfnote-YYYY-MM-DD.json here when left out.")
+    ] = None,
+    home: HomeOption = None,
+    *,
+    as_json: JsonOption = False,
+    now: NowOption = None,
+) -> None:
+    """Write notes, facts, habits, settings and persona as one file for another machine; an existing file is kept.
+
+    With --json the package itself is printed. Example: selfnote export my-memory.json
+    """
+    from selfnote.storage.atomic import write_atomic
+    from selfnote.upkeep.transfer import encode_package, package_name
+
+    memory, instant = _open(home), _instant(now) or clock()
+    package = memory.export_package(now=instant)
+    if as_json:
+        typer.echo(encode_package(package), nl=False)
+        return
+    path = file if file is not None else Path(package_name(instant, memory.zone()))
+    if path.exists():
+        raise LimitExceeded(f"{path} is there already; name another file - nothing was written")
+    write_atomic(path, encode_package(package).encode("utf-8"))
+    typer.echo(f"{path}: {len(package['facts'])} facts, {len(package['notes'])} notes, {len(package['habits'])} habits")
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote.", exists=True, dir_okay=False)],
+    home: HomeOption = None,
+    *,
+    keep_status: Annotated[
+        bool, typer.Option("--keep-status", help="What was approved there is approved here, too.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would come.")] = False,
+    as_json: JsonOption = False,
+    lang: LanguageOption = None,
+    now: NowOption = None,
+) -> None:
+    """Bring in what another memory exported: nothing here is overwritten, what was approved there waits for you.
+
+    Example: selfnote import my-memory.json --dry-run
+    """
+    from selfnote.upkeep.transfer import read_package
+
+    memory = _open(home, read_only=dry_run)
+    report = memory.import_package(
+        read_package(file.read_bytes()), keep_status=keep_status, dry_run=dry_run, now=_instant(now)
+    )
+    if as_json:
+        _print_json([row._asdict() for row in report.rows])
+        return
+    for row in report.rows:
+        typer.echo(_visible(f"{row.action:5} {row.kind:8} {row.text[:80]}{f'  ({row.why})' if row.why else ''}"))
+    typer.echo(report.describe(_language(lang, memory)))
 
 
 index_app = typer.Typer(

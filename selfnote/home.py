@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -180,6 +181,10 @@ class MemoryHome:
     def memory_lock(self) -> Path:
         """The lock of ``memory/``."""
         return self.memory / ".lock"
+
+    def persona_imported(self, now: datetime) -> Path:
+        """Where a persona from elsewhere is put aside, by when it came (S2-277)."""
+        return self.selfnote / f"persona.imported-{now:%Y%m%dT%H%M%SZ}.md"
 
     @cached_property
     def agent_file(self) -> Path:

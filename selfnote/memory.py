@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from selfnote.config import Config, ConfigStore
 from selfnote.errors import SelfnoteError
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from selfnote.sessions.recall import RecallResult
     from selfnote.sessions.search import SearchResult
     from selfnote.upkeep.traces import ForgetReport, Package, Traces
+    from selfnote.upkeep.transfer import ImportReport
 
 
 class Memory:
@@ -349,6 +350,30 @@ class Memory:
             language=config.language,
             zone=self.zone(),
         )
+
+    def export_package(self, *, now: datetime | None = None) -> dict[str, Any]:
+        """The memory as one package for another machine; see ``selfnote.upkeep.transfer.export_package``."""
+        from selfnote.upkeep.transfer import export_package
+
+        return export_package(self, now=now)
+
+    def import_package(
+        self,
+        package: Mapping[str, Any],
+        *,
+        keep_status: bool = False,
+        dry_run: bool = False,
+        now: datetime | None = None,
+    ) -> ImportReport:
+        """Bring in what a package has and this memory has not; see ``selfnote.upkeep.transfer.import_package``.
+
+        Raises
+        ------
+        Corrupt, LimitExceeded, Busy, ReadOnly
+        """
+        from selfnote.upkeep.transfer import import_package
+
+        return import_package(self, package, keep_status=keep_status, dry_run=dry_run, now=now)
 
     def where_is(self, text: str, *, packages: Iterable[Package] = (), progress: bool = False) -> Traces:
         """Every place a sentence survives in; see the function of this name in ``selfnote.upkeep.traces``."""

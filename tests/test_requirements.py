@@ -11,6 +11,7 @@ import pytest
 TESTS = Path(__file__).resolve().parent
 
 SECTIONS = {
+    "transfer": range(270, 279),
     "tools": [*range(18, 38), 40, 41],
     # S2-146 is the doctor's.
     "corrections": [*range(142, 146), *range(147, 154)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -321,6 +321,14 @@ def _repeat(draft: Draft, known: Fact, source: str) -> Fact:
     if source in listed:
         return known
     return draft.put(known.id, occurrences=known.occurrences + 1, sources=(*listed, source))
+
+
+def take_in(draft: Draft, facts: Iterable[Fact], near: float) -> None:
+    """Add facts from elsewhere as they are, and link each with what was here before and is like or contradicts it."""
+    here = _profiled(draft)
+    for fact in facts:
+        draft.add(fact)
+        _write_links(draft, fact, find_relations(fact.text, here, near=near))
 
 
 def link(draft: Draft, fact: Fact, near: float) -> Fact:

@@ -21,6 +21,7 @@ from selfnote.records.fact_changes import (
     set_field,
     shown,
     stage,
+    take_in,
     undo,
 )
 from selfnote.records.fact_lines import (
@@ -179,6 +180,13 @@ class Facts:
     def add(self, text: str, *, via: str = "notebook", now: datetime | None = None, **values: Any) -> Fact:
         """The owner's own fact: a candidate with source ``owner:<via>``; the keywords of ``stage`` but ``source``."""
         return self.stage(text, source=f"owner:{via}", now=now, **values)
+
+    def take_in(self, choose: Callable[[Iterable[Fact]], Iterable[Fact]], *, now: datetime | None = None) -> None:
+        """Add facts from elsewhere in one write: ``choose`` is given those that are here and returns those that come.
+
+        Each is linked with what was here before and is like or contradicts it. Nothing that is here changes but links.
+        """
+        self._transact(lambda draft: take_in(draft, choose(draft.parsed.facts), self._near()), now)
 
     # --- the owner's acts -------------------------------------------------------------------------
     def approve(

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -21,6 +21,8 @@ from selfnote.storage.locks import hold
 from selfnote.storage.rewrite import rewrite
 from selfnote.text import one_line, require_printable
 from selfnote.times import EPOCH, clock, format_instant, parse_instant, require_aware
+
+Result = TypeVar("Result")
 
 
 class Habit(BaseModel):
@@ -162,6 +164,19 @@ class Habits:
 
         return self._rewrite(change)
 
+    def take_in(self, habits: Iterable[Habit]) -> None:
+        """Add habits from elsewhere in one write; one whose id is here stays out."""
+        wanted = list(habits)
+
+        def change(file: TextFile) -> tuple[TextFile, None]:
+            known = {habit.id for habit in parse_habits(file).habits}
+            for habit in wanted:
+                if habit.id not in known:
+                    file = file.appended(encode(habit.model_dump(by_alias=True)))
+            return file, None
+
+        self._rewrite(change)
+
     def revoke(self, identifier: str, *, now: datetime | None = None) -> Habit:
         """Take a habit out of the injection; its record stays. A revoked one stays as it is. Raises NotFound."""
         at = format_instant(require_aware(now or clock()))
@@ -181,7 +196,7 @@ class Habits:
 
         return self._rewrite(change)
 
-    def _rewrite(self, change: Callable[[TextFile], tuple[TextFile, Habit]]) -> Habit:
+    def _rewrite(self, change: Callable[[TextFile], tuple[TextFile, Result]]) -> Result:
         require_writable(self._path, read_only=self._read_only)
         with hold(self._lock):
             return rewrite(self._path, change)

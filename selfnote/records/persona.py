@@ -7,7 +7,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -458,6 +458,23 @@ def _with_parts(file: TextFile, wanted: dict[Part, str], expect: str | None) -> 
     if new.data != file.data:
         check_limits(saved, len(new.data.removeprefix(BOM).decode("utf-8", "replace")))
     return new, saved
+
+
+def format_persona(parts: Mapping[Part, str]) -> str:
+    """The text of a new persona.md with these parts, however long they are."""
+    file = _NEW_FILE
+    for part in PARTS:
+        if parts.get(part, "").strip():
+            file = _with_part(file, part, _lines_of(parts[part]))
+    return file.data.decode("utf-8")
+
+
+def require_savable(parts: Mapping[Part, str]) -> None:
+    """Refuse what could not be saved into a new persona.md. Raises LimitExceeded."""
+    _with_parts(_NEW_FILE, dict(parts), None)
+
+
+_NEW_FILE = TextFile(Path("persona.md"), bom=False, lines=(), newline=b"\n", fingerprint=None)
 
 
 def _lines_of(text: str) -> list[str]:

@@ -109,6 +109,17 @@ def index(state: OverviewState) -> Sheet:
     return _sheet(words["index title"], columns, (row[:2] for row in state.index_rows))
 
 
+def plan(state: OverviewState) -> Sheet:
+    """What importing the chosen package would do, thing by thing (S2-274, S2-275)."""
+    words = state.words
+    columns = (
+        Column(words["plan kind"]), Column(words["plan action"]), Column(words["plan why"], "long"),
+        Column(words["column text"], "text"),
+    )  # fmt: skip
+    rows = ((one.kind, one.action, one.why, one.text) for one in state.plan.rows)
+    return _sheet(state.say("plan title", name=state.chosen), columns, rows)
+
+
 def _facts(state: MemoryState, title: str, rows: Iterable[FactRow]) -> Sheet:
     words = state.words
     return _sheet(
@@ -163,6 +174,8 @@ def _overview(state: OverviewState) -> list[Piece]:
         *(Line(one) for one in bars),
         Line(state.bill),
         index(state),
+        Title(words["migration title"]),
+        Line(words["migration help"]),
         files,
     ]
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel, to_snake
 
 from selfnote.config import Config, ConfigStore
-from selfnote.errors import Corrupt, LimitExceeded
+from selfnote.errors import Corrupt, LimitExceeded, require_writable
 from selfnote.home import MemoryHome
 from selfnote.phrases import TRANSFER
 from selfnote.records.fact_lines import Fact, HistoryItem, encode_fact, parse_fact, to_json
@@ -77,6 +77,10 @@ class Movable(Protocol):
     @property
     def index(self) -> Any:
         """Its index."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened to look."""
 
     def zone(self) -> tzinfo | None:
         """The owner's time zone."""
@@ -267,6 +271,8 @@ def import_package(
     Busy, ReadOnly
     """
     values = require_package(package)
+    if not dry_run:
+        require_writable(memory.home.root, read_only=memory.read_only)
     instant = to_milliseconds(require_aware(now if now is not None else clock()))
     zone = memory.zone()
     notes, note_rows = _notes(values.get("notes", []), memory.notes.list())

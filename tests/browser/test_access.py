@@ -20,6 +20,8 @@ from selfnote.records.fact_lines import waiting_order
 LANGUAGES = {"zh": "zh-Hans", "en": "en"}
 #: WCAG 2.0, 2.1 and 2.2, levels A and AA.
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+#: What another memory exported: one note.
+PACKAGE = b'{"kind": "selfnote", "version": 2, "notes": ["another note"]}'
 #: Milliseconds for a click to go to the kernel and back, and for the page to be told what it is.
 SETTLED = 700
 #: Milliseconds after which a second press is an answer and not half of a double click.
@@ -123,6 +125,14 @@ def states_of(page: Page) -> Iterator[tuple[str, Locator]]:
     """Every tab as it opens, and what can be opened in it; each by its name, with its panel."""
     for tab in TABS:
         yield tab, open_tab(page, tab)
+    panel = open_tab(page, "overview")
+    panel.locator("button.sn-export").click()
+    panel.locator(".sn-package a").wait_for()
+    with page.expect_file_chooser() as asked:
+        panel.locator("button.sn-choose-package").click()
+    asked.value.set_files({"name": "other.json", "mimeType": "application/json", "buffer": PACKAGE})
+    panel.locator(".sn-plan tbody tr").wait_for()
+    yield "overview, a package made and another looked into", panel
     panel = open_tab(page, "notes")
     panel.locator("button[class*=sn-edit-]").first.click()
     panel.locator("button[class*=sn-delete-]").last.click()

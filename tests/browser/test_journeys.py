@@ -16,6 +16,7 @@ from selfnote.injection.assemble import assemble_injection
 from selfnote.panels.states import TABS
 from selfnote.records.fact_lines import waiting_order
 from selfnote.records.persona import count_chars
+from selfnote.text import fold
 
 #: A click that goes to the kernel and back, and what becomes visible of it.
 CLICK = "click to answer"
@@ -264,6 +265,69 @@ def test_a_rule_is_made_of_two_corrections_and_saved(
     used = {one.id for one in after.corrections.page(size=100).items if one.status == "used"}
     assert {one.id for one in said} <= used
     assert rule in assemble_injection(after).text
+
+
+def test_a_memory_moves_to_another_machine_by_one_file(
+    serve: Callable[..., Served],
+    visit: Callable[..., Page],
+    picture: Callable[[Page, str], None],
+    home: Path,
+    tmp_path: Path,
+):
+    """S2-061, S2-270..275: out by a link, in after its plan was seen, and what was approved waits again."""
+    old = read(home)
+    page = visit(serve("panel", "--home", str(home)))
+    panel = open_tab(page, "overview")
+    with measure(CLICK):
+        panel.locator("button.sn-export").click()
+        panel.locator(".sn-package a").wait_for()
+    with page.expect_download() as saved:
+        panel.locator(".sn-package a").click()
+    assert re.fullmatch(r"selfnote-\d{4}-\d\d-\d\d\.json", saved.value.suggested_filename)
+    package = tmp_path / saved.value.suggested_filename
+    saved.value.save_as(package)
+    picture(page, "move-1-exported")
+
+    there = tmp_path / "new" / ".dsh"
+    there.mkdir(parents=True)
+    page = visit(serve("panel", "--home", str(there)))
+    panel = open_tab(page, "overview")
+    expect(panel.locator("button.sn-import")).to_be_disabled()
+
+    def choose(path: Path) -> None:
+        with page.expect_file_chooser() as asked:
+            panel.locator("button.sn-choose-package").click()
+        asked.value.set_files(path)
+
+    foreign = tmp_path / "foreign.json"
+    foreign.write_text('{"kind": "another program"}', encoding="utf-8")
+    for _ in range(2):
+        choose(foreign)
+        expect(panel.locator(".sn-error")).to_be_visible()
+        panel.locator(".sn-switch-capture_enabled input").click()
+        expect(panel.locator(".sn-error")).to_have_count(0)
+    with measure("file to plan"):
+        choose(package)
+        expect(panel.locator(".sn-plan tbody tr")).to_have_count(20)
+    expect(panel.locator(".sn-plan caption")).to_contain_text(package.name)
+    picture(page, "move-2-plan")
+    assert not (there / "memory" / "facts.jsonl").exists()
+    assert not (there / "selfnote" / "notes.md").exists()
+    with measure(f"{CLICK}, an import"):
+        panel.locator("button.sn-import").click()
+        expect(panel.locator(".sn-plan")).to_be_hidden()
+    expect(panel.locator(".sn-message")).to_be_visible()
+    expect(panel.locator("button.sn-import")).to_be_disabled()
+    picture(page, "move-3-imported")
+
+    new = read(there)
+    came = {fact.id: fact for fact in new.facts.all()}
+    approved = {fact.id for fact in old.facts.all() if fact.status == "approved"} & set(came)
+    assert len(approved) > 80
+    assert {came[one].status for one in approved} == {"candidate"}
+    assert {fold(fact.text) for fact in came.values()} == {fold(fact.text) for fact in old.facts.all()}
+    assert old.notes.list()[0].text in [note.text for note in new.notes.list()]
+    assert new.persona.load().l1 == old.persona.load().l1
 
 
 def test_what_another_program_changes_appears_by_itself(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import re
 import time
+from pathlib import Path
 
 import pytest
 
+import selfnote
 from selfnote.config import HEADER_LIMIT, HINT_LIMIT
 from selfnote.demo import DEMO_NOW
 from selfnote.panels.states import OverviewState
+from selfnote.upkeep.transfer import VERSION, encode_package
 
 
 @pytest.fixture
@@ -171,3 +176,204 @@ def test_every_field_says_why_it_cannot_be_saved(state):
     assert state.why_disabled("save header") == ""
     state.discard("header")
     assert state.why_disabled("save header") == "没有改动。"
+
+
+# --- moving to another machine --------------------------------------------------------------------
+@pytest.fixture
+def package(demo) -> dict:
+    return demo.export_package(now=DEMO_NOW)
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> selfnote.Memory:
+    """The memory of a new machine."""
+    return selfnote.open_memory(tmp_path / "new" / ".dsh")
+
+
+@pytest.fixture(params=["zh", "en"])
+def there(request, fresh, clock) -> OverviewState:
+    """Its overview, in either language."""
+    return OverviewState(fresh, clock=clock, language=request.param)
+
+
+def test_an_export_is_a_link_that_holds_the_package(state, demo, files_of, package):
+    """S2-061, S2-270: nothing is written; the name is of the owner's day."""
+    before = files_of(demo.home.root)
+    assert state.package_link is None
+    assert state.export()
+    name, address = state.package_link
+    assert name == "selfnote-2026-11-30.json"
+    head, coded = address.split(",")
+    assert head == "data:application/json;base64"
+    assert json.loads(base64.b64decode(coded)) == package
+    assert state.message == "装好了，点链接存下来。记忆一变，链接就收回。"
+    assert files_of(demo.home.root) == before
+
+
+def test_a_link_goes_when_the_memory_is_another_one(state, demo):
+    assert state.export()
+    assert not state.refresh(DEMO_NOW)
+    assert state.package_link is not None
+    demo.notes.add("我改完先跑一遍测试", now=DEMO_NOW)
+    assert state.refresh(DEMO_NOW)
+    assert state.package_link is None
+    assert state.export()
+    assert "我改完先跑一遍测试" in base64.b64decode(state.package_link.address.split(",")[1]).decode()
+
+
+def test_an_export_holds_what_was_written_since_the_panel_looked(state, demo):
+    demo.notes.add("我改完先跑一遍测试", now=DEMO_NOW)
+    assert state.export()
+    assert "我改完先跑一遍测试" in base64.b64decode(state.package_link.address.split(",")[1]).decode()
+
+
+def test_an_export_that_cannot_be_made_is_told_and_leaves_no_link(state, demo):
+    assert state.export()
+    demo.home.facts.unlink()
+    demo.home.facts.mkdir()
+    assert not state.export()
+    assert state.error.kind == "disk"
+    assert state.package_link is None
+
+
+def coming(package: dict, memory: selfnote.Memory) -> list[str]:
+    """The facts approved in a package that a memory has not yet, by the core."""
+    came = {row.id for row in memory.import_package(package, dry_run=True, now=DEMO_NOW).rows if row.action == "add"}
+    return [one["id"] for one in package["facts"] if one["status"] == "approved" and one["id"] in came]
+
+
+def test_choosing_a_package_shows_every_thing_of_it_and_writes_nothing(there, fresh, files_of, package):
+    """S2-061, S2-274."""
+    before = files_of(fresh.home.root.parent)
+    assert there.choose("old.json", encode_package(package).encode())
+    report = fresh.import_package(package, dry_run=True, now=DEMO_NOW)
+    assert files_of(fresh.home.root.parent) == before
+    assert there.chosen == "old.json"
+    assert there.plan.sources == report.rows
+    assert there.plan.count > 150
+    assert len(there.plan.rows) == 20
+    assert there.plan_told == report.describe(there.language)
+    assert "old.json" in there.message
+    facts = sum((row.kind, row.action) == ("fact", "add") for row in report.rows)
+    assert f"{there.words['package fact']} {there.words['action add']} {facts}" in there.plan_counts.split(" · ")
+
+
+def test_what_was_approved_comes_as_a_candidate_unless_its_status_is_kept(there, fresh, package):
+    """S2-275: the plan says which before anything is written."""
+    there.choose("old.json", encode_package(package).encode())
+    lowered = [row.id for row in there.plan.sources if row.why == "downgraded"]
+    assert lowered == coming(package, fresh)
+    assert len(lowered) > 80
+    there.plan.show(3)
+    shown = {row.id: row.why for row in there.plan.rows}
+    assert {one for one, why in shown.items() if why == there.words["why downgraded"]} == set(lowered) & set(shown)
+    assert set(lowered) & set(shown)
+    assert there.keep(on=True)
+    assert not [row for row in there.plan.sources if row.why == "downgraded"]
+    assert there.keep(on=False)
+    assert there.import_chosen()
+    assert "approved" not in {fact.status for fact in fresh.facts.all()}
+    assert {fresh.facts.get(one).status for one in lowered} == {"candidate"}
+
+
+def test_a_tick_before_the_choice_counts(there, fresh, package):
+    """S2-275; the tick goes with the import it was made for."""
+    there.keep(on=True)
+    there.choose("old.json", encode_package(package).encode())
+    approved = coming(package, fresh)
+    assert there.import_chosen()
+    assert [fact.id for fact in fresh.facts.all() if fact.status == "approved"] == approved
+    assert there.kept is False
+
+
+def test_an_import_brings_in_all_of_it_and_tells_so(there, fresh, package):
+    """S2-270, S2-271: afterwards there is no plan any more, and the same package has nothing to add."""
+    there.choose("old.json", encode_package(package).encode())
+    told = fresh.import_package(package, dry_run=True, now=DEMO_NOW)
+    assert there.import_chosen()
+    assert sorted(note.text for note in fresh.notes.list()) == sorted(one["text"] for one in package["notes"])
+    assert fresh.persona.load().l1 == package["persona"]["l1"]
+    assert str(sum(row.kind == "fact" and row.action == "add" for row in told.rows)) in there.message
+    assert (there.chosen, there.plan.count, there.plan_told, there.plan_counts) == ("", 0, "", "")
+    assert there.acted == 1
+    assert there.why_disabled("import_chosen") == there.words["why no package"]
+    there.choose("old.json", encode_package(package).encode())
+    assert {row.action for row in there.plan.sources} == {"skip"}
+    assert there.why_disabled("import_chosen") == there.words["why nothing to import"]
+
+
+def test_an_import_is_off_until_there_is_something_to_add(state, there, package):
+    """COMPLAINTS 66."""
+    assert there.why_disabled("import_chosen") == there.words["why no package"]
+    assert not there.import_chosen()
+    there.choose("old.json", encode_package(package).encode())
+    assert there.why_disabled("import_chosen") == ""
+    there.keep(on=True)
+    there.put_away()
+    assert there.why_disabled("import_chosen") == there.words["why no package"]
+    assert (there.chosen, there.kept, there.plan.count, there.message) == ("", False, 0, "")
+    state.choose("own.json", encode_package(package).encode())
+    assert state.why_disabled("import_chosen") == "这份包里没有可加的。"
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"\xff\xfe not a package", "corrupt"),
+        (b"", "corrupt"),
+        (b"[1, 2]", "corrupt"),
+        (b'{"kind": "another program", "version": 1}', "corrupt"),
+        (b'{"kind": "selfnote", "version": 2, "facts": "none"}', "corrupt"),
+        (json.dumps({"kind": "selfnote", "version": VERSION + 1, "notes": ["我"]}).encode(), "limit"),
+    ],
+)
+def test_a_file_that_is_no_package_or_a_newer_one_is_refused_whole(state, demo, files_of, data, kind):
+    """S2-276: also a package that was chosen before is not there any more, as the owner chose another file."""
+    before = files_of(demo.home.root)
+    state.choose("own.json", encode_package({"kind": "selfnote", "version": 1, "notes": ["我先问清楚"]}).encode())
+    assert state.why_disabled("import_chosen") == ""
+    assert not state.choose("other.json", data)
+    assert state.error.kind == kind
+    assert re.search("[\u4e00-\u9fff]", state.error.detail)
+    assert (state.chosen, state.plan.count) == ("", 0)
+    assert state.why_disabled("import_chosen") == "还没有选一份读得懂的包。"
+    assert not state.import_chosen()
+    assert files_of(demo.home.root) == before
+
+
+def test_a_plan_follows_the_memory(there, fresh, package):
+    there.choose("old.json", encode_package(package).encode())
+    note = package["notes"][0]
+    fresh.notes.add(note["text"], tier=note["tier"], now=DEMO_NOW)
+    assert there.refresh(DEMO_NOW)
+    assert next(row.action for row in there.plan.sources if row.text == note["text"]) == "skip"
+    assert there.chosen == "old.json"
+
+
+def test_another_persona_is_put_beside_the_one_that_is_here(there, fresh, package):
+    """S2-277."""
+    fresh.persona.save(l0="另一个人", now=DEMO_NOW)
+    there.choose("old.json", encode_package(package).encode())
+    there.plan.show(99)
+    row = there.plan.rows[-1]
+    assert (row.action, row.why) == (there.words["action aside"], there.words["why another persona"])
+    assert there.import_chosen()
+    assert fresh.persona.load().l0 == "另一个人"
+    (aside,) = fresh.home.persona.parent.glob("persona.imported-*.md")
+    assert package["persona"]["l0"] in aside.read_text(encoding="utf-8")
+    assert aside.name in there.message
+
+
+def test_a_memory_opened_to_look_is_exported_and_imports_nothing(demo, clock, files_of):
+    before = files_of(demo.home.root)
+    state = OverviewState(selfnote.open_memory(demo.home.root, read_only=True), clock=clock)
+    assert state.export()
+    assert state.package_link is not None
+    assert state.choose(
+        "new.json", encode_package({"kind": "selfnote", "version": 1, "notes": ["我先问清楚"]}).encode()
+    )
+    assert state.why_disabled("import_chosen") == "只读打开，不能改。"
+    assert not state.import_chosen()
+    assert state.error.kind == "read only"
+    assert state.plan.count == 1
+    assert files_of(demo.home.root) == before

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import html
+import json
 
 import pytest
 
+import selfnote
 from selfnote.demo import DEMO_NOW
 from selfnote.panels import overview
+from selfnote.upkeep.transfer import encode_package
 
 
 @pytest.fixture
@@ -82,3 +85,76 @@ def test_the_index_is_rebuilt_by_its_button(demo, page):
     assert demo.home.index.exists()
     assert page.view.state.message
     assert page.view.state.message in html.unescape(page.read("sn-notice"))
+
+
+def choose(page, name: str, data: bytes) -> None:
+    """A file chosen, as a page sends it."""
+    told = {"name": name, "type": "application/json", "size": len(data), "last_modified": 0}
+    page.put("sn-choose-package", [{**told, "content": memoryview(data)}])
+
+
+@pytest.fixture
+def fresh(tmp_path, hand):
+    """The overview of a new machine."""
+    return hand(overview(selfnote.open_memory(tmp_path / "new" / ".dsh"), now=DEMO_NOW))
+
+
+def test_an_export_makes_a_link_that_saves_the_package(page):
+    """S2-061, S2-270, S2-273: the card says what is in it and what is not."""
+    assert "没有纠偏、会话和索引" in page.read("sn-overview")
+    assert page.all("sn-package") == []
+    page.click("sn-export")
+    link = page.view.state.package_link
+    assert f'download="{link.name}" href="{link.address}">存下 selfnote-2026-11-30.json</a>' in page.read("sn-package")
+
+
+def test_a_package_is_seen_before_it_is_imported(demo, fresh):
+    """S2-061, S2-274, S2-275."""
+    assert fresh.find("sn-choose-package").description == "选一份包"
+    assert fresh.find("sn-import").disabled
+    assert "导入 — 还没有选一份读得懂的包。" in fresh.read("sn-overview")
+    assert fresh.all("sn-plan") == fresh.all("sn-put-away") == []
+    package = demo.export_package(now=DEMO_NOW)
+    choose(fresh, "old.json", encode_package(package).encode())
+    memory = fresh.view.state.memory
+    assert not memory.home.notes.exists()
+    told = html.unescape(fresh.read("sn-plan"))
+    assert fresh.view.state.plan_told in told
+    assert "导入「old.json」会怎样" in told
+    for row in fresh.view.state.plan.rows:
+        assert row.text in told
+    for _ in range(3):
+        fresh.click("sn-next-plan")
+    assert "变回待审" in fresh.read("sn-plan").split("<tbody>")[1]
+    fresh.put("sn-keep-status", True)
+    assert "变回待审" not in fresh.read("sn-plan")
+    fresh.put("sn-keep-status", False)
+    fresh.click("sn-import")
+    assert "approved" not in {fact.status for fact in memory.facts.all()}
+    assert len(memory.facts.candidates()) > 90
+    assert fresh.view.state.message in html.unescape(fresh.read("sn-notice"))
+    assert fresh.all("sn-plan") == fresh.all("sn-put-away") == []
+    assert fresh.find("sn-choose-package").value == ()
+
+
+def test_a_refused_file_may_be_chosen_again(fresh):
+    """S2-276: what a browser sends twice is looked at twice."""
+    newer = json.dumps({"kind": "selfnote", "version": 99}).encode()
+    for _ in range(2):
+        choose(fresh, "newer.json", newer)
+        assert 'role="alert"' in fresh.read("sn-notice")
+        assert "99" in fresh.read("sn-notice")
+        assert fresh.find("sn-import").disabled
+        fresh.click("sn-refresh")
+        fresh.put("sn-switch-capture_enabled", not fresh.find("sn-switch-capture_enabled").value)
+        assert 'role="alert"' not in fresh.read("sn-notice")
+
+
+def test_an_import_is_given_up_by_its_button(fresh):
+    choose(fresh, "old.json", encode_package({"kind": "selfnote", "version": 1, "notes": ["我先问清楚"]}).encode())
+    fresh.put("sn-keep-status", True)
+    fresh.click("sn-put-away")
+    assert fresh.all("sn-plan") == []
+    assert fresh.find("sn-import").disabled
+    assert fresh.find("sn-keep-status").value is False
+    assert not fresh.view.state.memory.home.notes.exists()

@@ -287,6 +287,10 @@ def test_a_memory_opened_to_look_takes_nothing_in(demo, tmp_path):
     with pytest.raises(selfnote.ReadOnly):
         look.import_package(demo.export_package(now=DEMO_NOW), now=NOW)
     assert files(look) == {}
+    same, before = selfnote.open_memory(demo.home.root, read_only=True), files(demo)
+    with pytest.raises(selfnote.ReadOnly):
+        same.import_package(package(persona={"l0": "另一个人格"}), now=NOW)
+    assert files(demo) == before
 
 
 def test_an_index_that_is_there_is_brought_up_to_date(demo, tmp_path):

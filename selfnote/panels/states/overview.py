@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import base64
 import shutil
 import subprocess
 import sys
 import threading
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import traitlets as t
 
 from selfnote.capture.cursor import read_cursors
 from selfnote.config import TOTAL_BUDGET, Config, setting_limits
-from selfnote.errors import NotFound
+from selfnote.errors import NotFound, SelfnoteError
 from selfnote.home import KnownFile
 from selfnote.injection.assemble import Snapshot
-from selfnote.panels.states.base import PanelState, Stored
+from selfnote.panels.states.base import Paged, PanelState, Stored
 from selfnote.phrases import SEGMENT_LABELS
 from selfnote.sessions.index import IndexStatus
+from selfnote.upkeep.transfer import ImportReport, ImportRow, encode_package, package_name, read_package
 
 #: Settings that are on or off.
 SWITCHES = ("injection_enabled", "capture_enabled", "persona_enabled", "index_enabled")
@@ -79,11 +82,34 @@ class FileRow:
     modified: str = "—"
 
 
+class PackageLink(NamedTuple):
+    """A package to be saved: the name of its file, and all of it as a ``data:`` address."""
+
+    name: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """What an import would do with one thing of the chosen package, in the owner's words (S2-274, S2-275)."""
+
+    id: str
+    kind: str
+    text: str
+    action: str
+    why: str
+
+
 class OverviewState(PanelState):
-    """The tab 概览. Drafts: by the name of a setting. Acts: ``switch``, ``save``, ``rebuild_index``, ``reveal``."""
+    """The tab 概览. Drafts: by the name of a setting.
+
+    Acts: ``switch``, ``save``, ``rebuild_index``, ``reveal``; of the migration (S2-061) ``export``, and of an import
+    ``choose``, ``keep``, ``import_chosen``, ``put_away``. ``package_link`` is there from an export until the memory
+    changes. ``plan`` tells of the package that is ``chosen``, by the name of its file, over the memory as it is.
+    """
 
     name: ClassVar[str] = "overview"
-    writes: ClassVar[tuple[str, ...]] = ("switch", "save", "rebuild_index")
+    writes: ClassVar[tuple[str, ...]] = ("switch", "save", "rebuild_index", "import_chosen")
 
     switches = t.Tuple()
     settings = t.Tuple()
@@ -94,6 +120,15 @@ class OverviewState(PanelState):
     index_rows = t.Tuple()
     index_state = t.Unicode("")
     files = t.Tuple()
+    package_link = t.Instance(PackageLink, allow_none=True)
+    chosen = t.Unicode("")
+    kept = t.Bool(default_value=False)
+    plan_told = t.Unicode("")
+    plan_counts = t.Unicode("")
+
+    def _build(self) -> None:
+        self.plan: Paged[ImportRow, PlanRow] = Paged(self._plan_row)
+        self._package: dict[str, Any] | None = None
 
     def _watched(self) -> tuple[Path, ...]:
         home = self.memory.home
@@ -133,6 +168,9 @@ class OverviewState(PanelState):
         status = self.memory.index.status(now=now)
         self.index_state, self.index_rows = status.state, tuple(status.rows(self.language))
         self.files = tuple(self._file(one, snapshot, status) for one in self.memory.home.files())
+        self.package_link = None
+        if self._package is not None:
+            self._plan(self._package, now)
 
     def _stored(self, key: str) -> Stored | None:
         if key not in FIELDS:
@@ -143,6 +181,10 @@ class OverviewState(PanelState):
 
     def _judge(self) -> dict[str, str]:
         reasons = {} if file_manager() else {"reveal": self.words["why no file manager"]}
+        if self._package is None:
+            reasons["import_chosen"] = self.words["why no package"]
+        elif all(one.action == "skip" for one in self.plan.sources):
+            reasons["import_chosen"] = self.words["why nothing to import"]
         return reasons | {f"save {name}": self.words["why unchanged"] for name in FIELDS if name not in self.drafts}
 
     # --- acts -------------------------------------------------------------------------------------
@@ -189,6 +231,92 @@ class OverviewState(PanelState):
         threading.Thread(target=_open_folder, args=(command, row.folder), daemon=True).start()
         self.error, self.message = None, self.say("revealed", folder=row.folder)
         return True
+
+    # --- moving to another machine ----------------------------------------------------------------
+    def export(self, now: datetime | None = None) -> bool:
+        """Make the package and a link to it; nothing is written (S2-270)."""
+        instant = self._instant(now)
+        # What changed before the package was made is in it: read first, so that only a later change takes the link.
+        self.refresh(instant)
+        package = self._do(
+            lambda: self.memory.export_package(now=instant), instant, lambda _: self.words["package made"]
+        )
+        if package is None:
+            return False
+        coded = base64.b64encode(encode_package(package).encode("utf-8")).decode("ascii")
+        file_name = package_name(instant, self.snapshot.zone)
+        self.package_link = PackageLink(file_name, f"data:application/json;base64,{coded}")
+        return True
+
+    def choose(self, name: str, data: bytes, now: datetime | None = None) -> bool:
+        """Look at a package and show what importing it would do; nothing is written (S2-276)."""
+        self._forget()
+        try:
+            package = read_package(data)
+        except SelfnoteError as error:
+            self._refuse(error)
+            return False
+        if not self._plan(package, self._instant(now)):
+            return False
+        self._package, self.chosen = package, name
+        self.error, self.message = None, self.say("package chosen", name=name)
+        self._explain()
+        return True
+
+    def keep(self, on: bool, now: datetime | None = None) -> bool:
+        """Whether what was approved there comes in approved (S2-275); the plan follows."""
+        self.kept = on
+        done = self._package is None or self._plan(self._package, self._instant(now))
+        self._explain()
+        return done
+
+    def import_chosen(self, now: datetime | None = None) -> bool:
+        """Bring in what the chosen package has and this memory has not (S2-274)."""
+        package, instant = self._package, self._instant(now)
+        if package is None:
+            return False
+
+        def bring_in() -> ImportReport:
+            report = self.memory.import_package(package, keep_status=self.kept, now=instant)
+            self.put_away()
+            return report
+
+        return self._do(bring_in, instant, lambda report: report.describe(self.language)) is not None
+
+    def put_away(self) -> None:
+        """Give the import up; the next one starts from candidates again."""
+        self.kept, self.error, self.message = False, None, ""
+        self._forget()
+
+    def _forget(self) -> None:
+        """Know of no package."""
+        with self.hold_trait_notifications():
+            self._package, self.chosen = None, ""
+            self.plan_told, self.plan_counts = "", ""
+            self.plan.fill(())
+            self._explain()
+
+    def _plan(self, package: dict[str, Any], now: datetime) -> bool:
+        """Show what importing a package would do to the memory as it is."""
+        try:
+            report = self.memory.import_package(package, keep_status=self.kept, dry_run=True, now=now)
+        except (SelfnoteError, OSError) as error:
+            self._forget()
+            self._refuse(error)
+            return False
+        counts = Counter((row.kind, row.action) for row in report.rows)
+        self.plan.fill(report.rows)
+        self.plan_told = report.describe(self.language)
+        self.plan_counts = " · ".join(
+            f"{self.words[f'package {kind}']} {self.words[f'action {action}']} {n}"
+            for (kind, action), n in counts.items()
+        )
+        return True
+
+    def _plan_row(self, row: ImportRow) -> PlanRow:
+        words = self.words
+        why = words[f"why {row.why}"] if row.why else ""
+        return PlanRow(row.id, words[f"package {row.kind}"], row.text, words[f"action {row.action}"], why)
 
     # --- files ------------------------------------------------------------------------------------
     def _file(self, known: KnownFile, snapshot: Snapshot, status: IndexStatus) -> FileRow:

@@ -44,7 +44,8 @@ profile          ``sn-profile-text``, field ``override``, ``sn-start``, ``sn-sti
 injection        ``sn-text``, ``sn-bill``, ``sn-squeezed-<id>``: ``sn-fix-<id>``, ``sn-explain-<id>``;
                  ``sn-state``, ``sn-sort``, ``sn-attribution``
 overview         ``sn-switch-<name>``, fields by the name of a setting, ``sn-bars``, ``sn-index``,
-                 ``sn-rebuild-index``, ``sn-file-<key>`` (its path ``sn-path``): ``sn-reveal-<key>``
+                 ``sn-rebuild-index``; ``sn-export``, ``sn-package``, ``sn-choose-package``, ``sn-keep-status``,
+                 ``sn-plan``, ``sn-import``, ``sn-put-away``; ``sn-file-<key>`` (its path ``sn-path``): ``sn-reveal-<key>``
 =============== ==========================================================================================
 """
 

@@ -13,7 +13,7 @@ from selfnote.panels.views.pieces import DraftField, Kit, Row, RowList, badges, 
 from selfnote.records.persona import PARTS
 
 #: Lines of the three editors.
-_LINES = {"l0": 3, "l1": 14, "l2": 10}
+_LINES = {"l0": 3, "l1": 11, "l2": 8}
 
 
 class PersonaView(PanelView):

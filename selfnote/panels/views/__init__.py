@@ -45,7 +45,8 @@ injection        ``sn-text``, ``sn-bill``, ``sn-squeezed-<id>``: ``sn-fix-<id>``
                  ``sn-state``, ``sn-sort``, ``sn-attribution``
 overview         ``sn-switch-<name>``, fields by the name of a setting, ``sn-bars``, ``sn-index``,
                  ``sn-rebuild-index``; ``sn-export``, ``sn-package``, ``sn-choose-package``, ``sn-keep-status``,
-                 ``sn-plan``, ``sn-import``, ``sn-put-away``; ``sn-file-<key>`` (its path ``sn-path``): ``sn-reveal-<key>``
+                 ``sn-plan``, ``sn-import``, ``sn-put-away``; ``sn-file-<key>`` (its path ``sn-path``):
+                 ``sn-reveal-<key>``
 =============== ==========================================================================================
 """
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel, to_snake
@@ -29,6 +30,8 @@ from selfnote.storage.jsonl import encode
 from selfnote.text import fold, is_printable, one_line, safe
 from selfnote.times import clock, format_instant, local_date, require_aware, to_milliseconds
 
+Kept = TypeVar("Kept", Fact, Habit, Note)
+
 KIND, VERSION = "selfnote", 2
 #: What of a record goes along: nothing else does (S2-272).
 FACT_FIELDS = (
@@ -36,6 +39,7 @@ FACT_FIELDS = (
     "importance", "occurrences", "sources", "similar_to", "flags", "hit_count", "last_hit", "seen_count", "last_seen",
     "created_at", "approved_at", "history",
 )  # fmt: skip
+NOTE_FIELDS = ("text", "tier", "pinned", "on")
 HABIT_FIELDS = ("id", "tag", "text", "fact_ids", "created_at", "revoked_at")
 #: Settings an owner adjusts; what belongs to this machine alone, as the index, stays.
 SETTINGS = (
@@ -275,68 +279,75 @@ def import_package(
         require_writable(memory.home.root, read_only=memory.read_only)
     instant = to_milliseconds(require_aware(now if now is not None else clock()))
     zone = memory.zone()
-    notes, note_rows = _notes(values.get("notes", []), memory.notes.list())
+    notes = _sift("note", values.get("notes", []), _read_note, memory.notes.list())
     settings, setting_rows = _settings(values, memory.config.load())
-    came = Came([], [], {})
+    facts: Sifted[Fact] = Sifted([], [], {})
 
     def choose(here: Iterable[Fact]) -> list[Fact]:
-        nonlocal came
-        came = _facts(values.get("facts", []), here, keep_status=keep_status, now=instant, zone=zone)
-        return came.facts
+        nonlocal facts
+        facts = _facts(values.get("facts", []), here, keep_status=keep_status, now=instant, zone=zone)
+        return facts.came
 
     choose(memory.facts.all())
-    if not dry_run and came.facts:
+    if not dry_run and facts.came:
         memory.facts.take_in(choose, now=instant)
-    habits, habit_rows = _habits(values.get("habits", []), memory.habits.all(), came.names)
+    habits = _sift("habit", values.get("habits", []), _read_habit, memory.habits.all())
     persona_rows, aside = _persona(memory, values, instant, dry_run=dry_run)
     if not dry_run:
-        if habits:
-            memory.habits.take_in(habits)
-        if notes:
-            memory.notes.put_back(notes, now=instant)
+        if habits.came:
+            memory.habits.take_in(_of_facts(habit, facts.names) for habit in habits.came)
+        if notes.came:
+            memory.notes.put_back(notes.came, now=instant)
         if settings:
             memory.config.save(**settings)
         if memory.home.index.exists():
             memory.index.build(now=instant)
-    rows = (*note_rows, *came.rows, *habit_rows, *setting_rows, *persona_rows)
+    rows = (*notes.rows, *facts.rows, *habits.rows, *setting_rows, *persona_rows)
     return ImportReport(rows, dry_run, memory.config.load().language, aside)
 
 
-class Came(NamedTuple):
-    """The facts that come in, their rows, and by what id each fact of the package is known here."""
+class Sifted(NamedTuple, Generic[Kept]):
+    """Records of a package that come in, a row for each that was looked at, and what each is called here by its id."""
 
-    facts: list[Fact]
+    came: list[Kept]
     rows: list[ImportRow]
     names: dict[str, str]
 
 
+def _sift(kind: str, listed: Iterable[object], read: Callable[[object], Kept], here: Iterable[Kept]) -> Sifted[Kept]:
+    """What is neither here already, by its id or its words, nor unreadable (S2-274)."""
+    mine = list(here)
+    ids = {one.id for one in mine}
+    # Of the package itself all come: one that was retired and one that said the same later are two.
+    texts = {fold(one.text): one.id for one in mine}
+    found: Sifted[Kept] = Sifted([], [], {})
+    for raw in listed:
+        try:
+            one = read(raw)
+        except (TypeError, ValueError, LimitExceeded):
+            found.rows.append(ImportRow(kind, "", _excerpt(raw), "skip", "unreadable"))
+            continue
+        known = one.id if one.id in ids else texts.get(fold(one.text))
+        found.names[one.id] = known or one.id
+        if known is not None:
+            why = "same id" if known == one.id else "same text"
+            found.rows.append(ImportRow(kind, one.id, one.text, "skip", why))
+            continue
+        ids.add(one.id)
+        found.came.append(one)
+        found.rows.append(ImportRow(kind, one.id, one.text, "add"))
+    return found
+
+
 def _facts(
     listed: Iterable[object], here: Iterable[Fact], *, keep_status: bool, now: datetime, zone: tzinfo | None
-) -> Came:
-    mine = list(here)
-    known = {fact.id: fact.id for fact in mine}
-    # Of the package itself all come: one that was retired and one that said the same later are two.
-    texts = {fold(fact.text): fact.id for fact in mine}
-    came = Came([], [], {})
-    for one in listed:
-        try:
-            fact = _read_fact(one, zone)
-        except (TypeError, ValueError, LimitExceeded):
-            came.rows.append(ImportRow("fact", "", _excerpt(one), "skip", "unreadable"))
-            continue
-        folded = fold(fact.text)
-        if fact.id in known or folded in texts:
-            came.names[fact.id] = fact.id if fact.id in known else texts[folded]
-            why = "same id" if fact.id in known else "same text"
-            came.rows.append(ImportRow("fact", fact.id, fact.text, "skip", why))
-            continue
-        lowered = fact.status == "approved" and not keep_status
-        came.facts.append(_arrived(fact, now, lowered=lowered))
-        came.names[fact.id] = known[fact.id] = fact.id
-        came.rows.append(ImportRow("fact", fact.id, fact.text, "add", "downgraded" if lowered else ""))
-    # A link leads to what it led to there, whatever that is called here; one that leads nowhere stays behind.
-    came.facts[:] = [_relinked(fact, came.names) for fact in came.facts]
-    return came
+) -> Sifted[Fact]:
+    """The facts that come in, approved ones lowered unless kept, their links leading to what they led to there."""
+    found = _sift("fact", listed, partial(_read_fact, zone=zone), here)
+    lowered = {fact.id for fact in found.came if fact.status == "approved" and not keep_status}
+    came = [_relinked(_arrived(fact, now, lowered=fact.id in lowered), found.names) for fact in found.came]
+    rows = [row._replace(why="downgraded") if row.action == "add" and row.id in lowered else row for row in found.rows]
+    return Sifted(came, rows, found.names)
 
 
 def _read_fact(one: object, zone: tzinfo | None) -> Fact:
@@ -355,9 +366,21 @@ def _read_habit(one: object) -> Habit:
     return habit
 
 
+def _read_note(one: object) -> Note:
+    """One note of a package; version 1 has bare texts. Raises TypeError, ValueError."""
+    values = _only({"text": one} if isinstance(one, str) else one, NOTE_FIELDS)
+    text, tier = one_line(values["text"]), values.get("tier", "stable")
+    if tier not in TIERS:
+        raise ValueError(f"tier={tier!r:.40} is not one of {', '.join(TIERS)}")
+    text.encode("utf-8")
+    _require_printable(text)
+    on = date.fromisoformat(values["on"]) if values.get("on") else None
+    return Note(note_id(tier, on, text), text, tier, values.get("pinned") is True, on)
+
+
 def _only(one: object, names: Iterable[str]) -> dict[str, Any]:
-    """What of a record is taken (S2-272)."""
-    if not isinstance(one, Mapping):
+    """What of a record is taken (S2-272); a record without words is none. Raises ValueError."""
+    if not isinstance(one, Mapping) or not isinstance(one.get("text"), str):
         raise ValueError(f"{one!r:.40} is no record")  # noqa: TRY004 - one error kind for a record
     kept = {to_camel(name) for name in names}
     return {key: value for key, value in one.items() if key in kept}
@@ -378,63 +401,15 @@ def _arrived(fact: Fact, now: datetime, *, lowered: bool) -> Fact:
     return fact.model_copy(update=values)
 
 
+def _of_facts(habit: Habit, names: Mapping[str, str]) -> Habit:
+    """A habit is made of the same facts, whatever they are called here."""
+    return habit.model_copy(update={"fact_ids": tuple(names.get(one, one) for one in habit.fact_ids)})
+
+
 def _relinked(fact: Fact, names: Mapping[str, str]) -> Fact:
+    """A link leads to what it led to there, whatever that is called here; one that leads nowhere stays behind."""
     links = [link.model_copy(update={"id": names[link.id]}) for link in fact.similar_to if link.id in names]
     return fact.model_copy(update={"similar_to": tuple(link for link in links if link.id != fact.id)})
-
-
-def _notes(listed: Iterable[object], here: Iterable[Note]) -> tuple[list[Note], list[ImportRow]]:
-    ids, texts = {note.id for note in here}, {fold(note.text) for note in here}
-    came: list[Note] = []
-    rows: list[ImportRow] = []
-    for one in listed:
-        note = _note(one)
-        if note is None:
-            rows.append(ImportRow("note", "", _excerpt(one), "skip", "unreadable"))
-        elif note.id in ids or fold(note.text) in texts:
-            rows.append(ImportRow("note", note.id, note.text, "skip", "same id" if note.id in ids else "same text"))
-        else:
-            came.append(note)
-            ids.add(note.id)
-            rows.append(ImportRow("note", note.id, note.text, "add"))
-    return came, rows
-
-
-def _note(one: object) -> Note | None:
-    values = {"text": one} if isinstance(one, str) else one
-    if not isinstance(values, Mapping) or not isinstance(values.get("text"), str):
-        return None
-    text, tier = one_line(values["text"]), values.get("tier", "stable")
-    if tier not in TIERS or not is_printable(safe(text)):
-        return None
-    try:
-        text.encode("utf-8")
-        on = date.fromisoformat(values["on"]) if values.get("on") else None
-    except (TypeError, ValueError):
-        return None
-    return Note(note_id(tier, on, text), text, tier, values.get("pinned") is True, on)
-
-
-def _habits(
-    listed: Iterable[object], here: Iterable[Habit], names: Mapping[str, str]
-) -> tuple[list[Habit], list[ImportRow]]:
-    ids, texts = {habit.id for habit in here}, {fold(habit.text) for habit in here}
-    came: list[Habit] = []
-    rows: list[ImportRow] = []
-    for one in listed:
-        try:
-            habit = _read_habit(one)
-        except (TypeError, ValueError):
-            rows.append(ImportRow("habit", "", _excerpt(one), "skip", "unreadable"))
-            continue
-        if habit.id in ids or fold(habit.text) in texts:
-            why = "same id" if habit.id in ids else "same text"
-            rows.append(ImportRow("habit", habit.id, habit.text, "skip", why))
-            continue
-        ids.add(habit.id)
-        came.append(habit.model_copy(update={"fact_ids": tuple(names.get(one, one) for one in habit.fact_ids)}))
-        rows.append(ImportRow("habit", habit.id, habit.text, "add"))
-    return came, rows
 
 
 def _settings(values: Mapping[str, Any], here: Config) -> tuple[dict[str, Any], list[ImportRow]]:

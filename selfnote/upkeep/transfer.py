@@ -288,8 +288,9 @@ def import_package(
         facts = _facts(values.get("facts", []), here, keep_status=keep_status, now=instant, zone=zone)
         return facts.came
 
-    choose(memory.facts.all())
-    if not dry_run and facts.came:
+    if dry_run:
+        choose(memory.facts.all())
+    else:
         memory.facts.take_in(choose, now=instant)
     habits = _sift("habit", values.get("habits", []), _read_habit, memory.habits.all())
     persona_rows, aside = _persona(memory, values, instant, dry_run=dry_run)

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import traitlets as t
 
-from selfnote.config import IMPORTANCE_RANGE
 from selfnote.errors import Conflict, NotFound, SelfnoteError
 from selfnote.injection.assemble import Snapshot
 from selfnote.injection.changes import make_changes
@@ -808,11 +807,6 @@ class MemoryState(PanelState):
     def _set(self, key: str, text: str, now: datetime | None) -> bool:
         self.write(key, text)
         return self.save(key, now)
-
-    @property
-    def importance_range(self) -> tuple[float, float]:
-        """The least and the most importance a fact may have."""
-        return IMPORTANCE_RANGE
 
     # --- taking back ------------------------------------------------------------------------------
     def undo(self, now: datetime | None = None) -> bool:
